@@ -5,6 +5,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	v1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/preemptcheck/preemptcheck/internal/mk"
 	"github.com/preemptcheck/preemptcheck/model"
@@ -50,4 +52,46 @@ func TestBegun(t *testing.T) {
 	assert.True(t, (&model.DryRunOnNode{Failed: &model.Verdict{Reasons: []string{model.NoVictims}}}).Begun())
 	assert.True(t, (&model.DryRunOnNode{Failed: failed, Possible: make([]*unit.Unit, 1)}).Begun())
 	assert.False(t, (&model.DryRunOnNode{Failed: failed}).Begun())
+}
+
+// What is written to victims is told by name: all that do not terminate yet are deleted, and marked unless they are already.
+func TestEvict(t *testing.T) {
+	marked := func(p *v1.Pod) {
+		p.Status.Conditions = []v1.PodCondition{{Type: v1.DisruptionTarget, Status: v1.ConditionTrue, Reason: v1.PodReasonPreemptionByScheduler,
+			Message: "default-scheduler: preempting to accommodate a higher priority pod"}}
+	}
+	cy := model.Documented().NewCycle(mk.Cluster(mk.Pod("p", 9), mk.Node("n", "1"), mk.Pod("d", 3, mk.On("n")), mk.Pod("c", 2, mk.On("n"), mk.Terminating),
+		mk.Pod("b", 1, mk.On("n"), marked), mk.Pod("a", 0, mk.On("n"))))
+	assert.Equal(t, &model.Actuation{Deleted: []string{"default/a", "default/b", "default/d"}, DisruptionTarget: []string{"default/a", "default/d"}}, cy.Evict(cy.Node("n").Pods))
+}
+
+// A claim is in the way where it is for other nodes, unless another plugin fails the node before, or another pod uses the claim.
+func TestInTheWay(t *testing.T) {
+	claim := func(name, node string, users ...resourcev1.ResourceClaimConsumerReference) *resourcev1.ResourceClaim {
+		c := &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
+		c.Status.ReservedFor = users
+		c.Status.Allocation = &resourcev1.AllocationResult{NodeSelector: &v1.NodeSelector{NodeSelectorTerms: []v1.NodeSelectorTerm{{
+			MatchFields: []v1.NodeSelectorRequirement{{Key: "metadata.name", Operator: v1.NodeSelectorOpNotIn, Values: []string{node}}}}}}}
+		return c
+	}
+	p := mk.Pod("p", 9)
+	for _, name := range []string{"y", "x", "used"} {
+		p.Spec.ResourceClaims = append(p.Spec.ResourceClaims, v1.PodResourceClaim{Name: name, ResourceClaimName: &name})
+	}
+	cordoned := mk.Node("cordoned", "1", func(n *v1.Node) { n.Spec.Unschedulable = true })
+	nodes := []any{mk.Node("a", "1"), mk.Node("b", "1"), mk.Node("c", "1"), mk.Node("d", "1")}
+	for _, tt := range []struct {
+		name    string
+		objects []any
+		want    []string
+	}{
+		{"of two nodes", []any{claim("y", "b"), claim("x", "c"), claim("used", "d", resourcev1.ResourceClaimConsumerReference{UID: "other"})}, []string{"default/x", "default/y"}},
+		{"only where another plugin fails", []any{claim("y", "cordoned"), claim("x", "cordoned"), claim("used", "cordoned")}, nil},
+		{"a claim that does not exist", []any{claim("y", "b"), claim("x", "c")}, nil},
+	} {
+		d := model.Documented().Decide(mk.Cluster(p, append(append([]any{cordoned}, nodes...), tt.objects...)...))
+		assert.Equal(t, tt.want, d.InTheWay(), tt.name)
+	}
+	plain := model.Documented().Decide(mk.Cluster(mk.Pod("p", 9), cordoned, claim("y", "b")))
+	assert.Nil(t, plain.InTheWay(), "it has no claim")
 }

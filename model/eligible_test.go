@@ -12,6 +12,9 @@ import (
 
 func TestEligible(t *testing.T) {
 	never := v1.PreemptNever
+	ready := func(p *v1.Pod) {
+		p.Status.Conditions = []v1.PodCondition{{Type: v1.PodReady, Status: v1.ConditionTrue}}
+	}
 	full := mk.Pod("full", 20, mk.On("n"), mk.CPU("1"))
 	tests := []struct {
 		name      string
@@ -22,6 +25,10 @@ func TestEligible(t *testing.T) {
 		{"plain", mk.Pod("p", 9, mk.CPU("1")), nil, true},
 		{"never", mk.Pod("p", 9, mk.CPU("1"), func(p *v1.Pod) { p.Spec.PreemptionPolicy = &never }), nil, false},
 		{"waits for its victim", mk.Pod("p", 9, mk.CPU("1"), mk.Nominated("n")), []any{mk.Pod("v", 0, mk.On("n"), mk.ByPreemption)}, false},
+		{"waits for its victim behind other pods", mk.Pod("p", 9, mk.CPU("1"), mk.Nominated("n")), []any{mk.Pod("high", 9, mk.On("n")), mk.Pod("low", 0, mk.On("n")), mk.Pod("v", 0, mk.On("n"), mk.ByPreemption)}, false},
+		{"waits for a victim with other conditions", mk.Pod("p", 9, mk.CPU("1"), mk.Nominated("n")), []any{mk.Pod("v", 0, mk.On("n"), ready, mk.ByPreemption)}, false},
+		{"the mark is false", mk.Pod("p", 9, mk.CPU("1"), mk.Nominated("n")), []any{mk.Pod("v", 0, mk.On("n"), mk.ByPreemption, func(p *v1.Pod) { p.Status.Conditions[0].Status = v1.ConditionFalse })}, true},
+		{"marked for another reason", mk.Pod("p", 9, mk.CPU("1"), mk.Nominated("n")), []any{mk.Pod("v", 0, mk.On("n"), mk.ByPreemption, func(p *v1.Pod) { p.Status.Conditions[0].Reason = "EvictionByEvictionAPI" })}, true},
 		{"the victim has just been marked", mk.Pod("p", 9, mk.CPU("1"), mk.Nominated("n")), []any{mk.Pod("v", 0, mk.On("n"), mk.ByPreemption, func(p *v1.Pod) { p.DeletionTimestamp = nil })}, true},
 		{"terminating for another reason", mk.Pod("p", 9, mk.CPU("1"), mk.Nominated("n")), []any{mk.Pod("v", 0, mk.On("n"), mk.Terminating)}, true},
 		{"not its victim", mk.Pod("p", 9, mk.CPU("1"), mk.Nominated("n")), []any{mk.Pod("v", 9, mk.On("n"), mk.ByPreemption)}, true},

@@ -35,6 +35,7 @@ func TestNamesOfGroups(t *testing.T) {
 	namespace := &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "g", UID: "1"}}
 	assert.True(t, model.IsGroup(g) && model.IsGroup(c))
 	assert.False(t, model.IsGroup(namespace))
+	assert.Empty(t, mk.Cluster(nil, mk.WithGroups(), namespace).GroupsOfPreemptor())
 	assert.Equal(t, types.UID("podgroup/default/g"), model.UIDOfGroup(g))
 	g.UID = "1"
 	assert.Equal(t, types.UID("1"), model.UIDOfGroup(g))

@@ -56,6 +56,7 @@ func TestPreFilter(t *testing.T) {
 		{"one names nodes", []filter.Plugin{passes, named}, "", []string{"n"}, map[string]string{"m": "named (unresolvable)"}, false},
 		{"one names none", []filter.Plugin{says{"none", filter.Answer{Nodes: map[string]bool{}}}}, "", nil, map[string]string{"m": " (unresolvable)", "n": " (unresolvable)"}, true},
 		{"two name others", []filter.Plugin{named, says{"m", filter.Answer{Nodes: map[string]bool{"m": true}}}}, "", nil, map[string]string{"m": "m,named (unresolvable)", "n": "m,named (unresolvable)"}, true},
+		{"two name one in common", []filter.Plugin{named, says{"both", filter.Answer{Nodes: map[string]bool{"m": true, "n": true}}}}, "", []string{"n"}, map[string]string{"m": "both,named (unresolvable)"}, false},
 		{"final", []filter.Plugin{named, final, resolvable, broken}, "", nil, map[string]string{"m": "final (unresolvable)", "n": "final (unresolvable)"}, true},
 		{"resolvable", []filter.Plugin{resolvable, passes}, "", nil, map[string]string{"m": "resolvable", "n": "resolvable"}, false},
 		{"final after resolvable", []filter.Plugin{resolvable, final}, "", nil, map[string]string{"m": "final (unresolvable)", "n": "final (unresolvable)"}, true},

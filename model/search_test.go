@@ -5,9 +5,11 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/preemptcheck/preemptcheck/internal/mk"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/filter"
 )
 
 // The only candidate is taken.
@@ -49,5 +51,76 @@ func TestNodesToFind(t *testing.T) {
 		{new(int32(100)), 1000, 1000},
 	} {
 		assert.Equal(t, tt.want, model.NodesToFind(tt.percentage, tt.nodes), "%+v", tt)
+	}
+}
+
+// Extenders are asked about the nodes that the search has found. Preemption does not help on those that it did not come to, unlike on those that
+// are rejected (kube-scheduler/framework/interface.go:585@v0.37.1).
+func TestSearchForExtenders(t *testing.T) {
+	cordoned := mk.Node("e", "1")
+	cordoned.Spec.Unschedulable = true
+	few := func(_ *int32, nodes int) int {
+		assert.Equal(t, 5, nodes, "all but what PreFilter leaves out")
+		return 2
+	}
+	only := says{"only", filter.Answer{Nodes: map[string]bool{"a": true, "b": true, "c": true, "d": true, "e": true}}}
+	extender := func(f model.ExtenderFilter) model.Settings {
+		return model.Settings{Extenders: []model.Extender{{Name: "x", Filter: &f}}}
+	}
+	const cannot, rejects = " (unresolvable)", model.ExtenderName
+	for _, tt := range []struct {
+		name     string
+		first    []filter.Plugin
+		settings model.Settings
+		found    map[string]bool
+		verdicts map[string]string // but for e
+		fits     []string
+		omitted  string
+	}{
+		{"nobody knows what was found", nil, extender(model.ExtenderFilter{Rejects: []string{"a", "d"}}), nil,
+			map[string]string{"a": rejects, "d": rejects}, []string{"b", "c"}, ""},
+		{"one of two is rejected", nil, extender(model.ExtenderFilter{Rejects: []string{"b", "d"}}), map[string]bool{"b": true, "c": true, "e": true},
+			map[string]string{"a": rejects + cannot, "b": rejects, "d": rejects + cannot}, []string{"c"}, ""},
+		{"one of two is omitted", nil, extender(model.ExtenderFilter{Omits: []string{"b"}}), map[string]bool{"b": true, "c": true, "e": true},
+			map[string]string{"a": rejects + cannot, "b": rejects + cannot, "d": rejects + cannot}, []string{"c"}, "b"},
+		{"a plugin leaves one out", []filter.Plugin{only}, extender(model.ExtenderFilter{Rejects: []string{"b"}}), map[string]bool{"b": true, "c": true, "e": true},
+			map[string]string{"a": "only" + cannot, "b": rejects, "d": "only" + cannot, "left": "only" + cannot}, []string{"c"}, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			a := model.Documented()
+			a.Plugins, a.NodesToFind, a.Found = append(tt.first, a.Plugins...), few, tt.found
+			c := mk.Cluster(mk.Pod("p", 9), tt.settings, mk.Node("d", "1"), mk.Node("c", "1"), cordoned, mk.Node("b", "1"), mk.Node("a", "1"))
+			if tt.first != nil {
+				c.Nodes = append(c.Nodes, mk.Node("left", "1"))
+			}
+			d := a.Decide(c)
+			require.NotNil(t, d.Search)
+			assert.Equal(t, 2, d.Search.Enough)
+			assert.Equal(t, []string{"a", "b", "c", "d"}, d.Search.Passing)
+			for name, omitted := range d.Search.Omitted {
+				assert.Equal(t, name == tt.omitted, omitted, name)
+			}
+			assert.Len(t, d.Search.Omitted, 4)
+			assert.ElementsMatch(t, tt.fits, d.Fits)
+			got := map[string]string{}
+			for name, v := range d.Verdicts {
+				got[name] = v.String()
+			}
+			assert.Equal(t, "NodeUnschedulable"+cannot, got["e"])
+			delete(got, "e")
+			assert.Equal(t, tt.verdicts, got)
+			if tt.found != nil {
+				assert.True(t, d.Cycle.Absent["a"] && d.Cycle.Absent["d"])
+				assert.NotContains(t, d.Verdicts["a"].Reasons, filter.NodeAffinityReason, "it was not looked at")
+			}
+		})
+	}
+	a := model.Documented()
+	a.NodesToFind = func(*int32, int) int { return 1 }
+	for name, s := range map[string]model.Settings{
+		"nobody is asked":    {},
+		"it does not filter": {Extenders: []model.Extender{{Name: "x", Preempt: &model.ExtenderPreempt{}}}},
+	} {
+		assert.Nil(t, a.Decide(mk.Cluster(mk.Pod("p", 9), s, mk.Node("a", "1"), mk.Node("b", "1"))).Search, name)
 	}
 }

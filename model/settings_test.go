@@ -72,6 +72,7 @@ func TestCandidatesOfTheProfile(t *testing.T) {
 	second := model.Settings{MinCandidateNodesAbsolute: new(int32(1)), MinCandidateNodesPercentage: new(int32(0)),
 		SecondProfile: &model.Profile{SchedulerName: "two", MinCandidateNodesAbsolute: new(int32(2)), MinCandidateNodesPercentage: new(int32(0))}}
 	configured := model.Settings{Configuration: []byte(`{"profiles": [{"schedulerName": "one"}, {"schedulerName": "two", "pluginConfig": [
+		{"name": "VolumeBinding", "args": {"bindTimeoutSeconds": 5}},
 		{"name": "DefaultPreemption", "args": {"minCandidateNodesAbsolute": 2, "minCandidateNodesPercentage": 0}},
 		{"name": "NodeAffinity", "args": {"minCandidateNodesAbsolute": 1}}]}]}`)}
 	for _, tt := range []struct {

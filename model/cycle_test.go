@@ -1,0 +1,73 @@
+package model_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/preemptcheck/preemptcheck/internal/mk"
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/filter"
+)
+
+func namesOf(pods []*filter.Pod) (names []string) {
+	for _, p := range pods {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// A scheduler counts the pods that are bound, and the nominated ones of its own profiles, also where the node is gone; not those that just wait.
+func TestKnown(t *testing.T) {
+	s := model.NewSnapshot(mk.Cluster(mk.Pod("p", 9), mk.Node("n", "1"), mk.Pod("waits", 1), mk.Pod("bound", 1, mk.On("n")),
+		mk.Pod("nominated", 1, mk.Nominated("n")), mk.Pod("lost", 1, mk.On("gone")), mk.Pod("hopes", 1, mk.Nominated("gone")),
+		mk.Pod("other", 1, mk.Nominated("n"), func(p *v1.Pod) { p.Spec.SchedulerName = "other" })))
+	var known []string
+	for _, p := range s.Known {
+		known = append(known, p.Name)
+	}
+	assert.Equal(t, []string{"bound", "nominated", "lost", "hopes"}, known)
+	assert.Equal(t, []string{"bound"}, namesOf(s.Nodes[0].Pods))
+	assert.Equal(t, []string{"nominated"}, namesOf(s.Nodes[0].Nominated))
+	assert.Equal(t, []string{"lost"}, namesOf(s.Homeless))
+}
+
+// The pods on a node are told apart by whether they may go. They are found by name, with those that go together.
+func TestPodsOfANode(t *testing.T) {
+	cy := model.Documented().NewCycle(mk.Cluster(mk.Pod("p", 9), mk.WithGroups(), mk.Node("n", "1"), mk.Node("m", "1"), mk.Group("u", 0, mk.AsAWhole),
+		mk.Pod("high", 9, mk.On("n")), mk.Pod("low", 8, mk.On("n")), mk.Pod("u1", 0, mk.On("n"), mk.Member("u")), mk.Pod("u2", 0, mk.On("n"), mk.Member("u")),
+		mk.Pod("u3", 0, mk.On("m"), mk.Member("u")), mk.Pod("far", 0, mk.On("m"))))
+	n := cy.Node("n")
+	assert.Equal(t, []string{"low", "u1", "u2"}, namesOf(cy.PodsOn(n, true)))
+	assert.Equal(t, []string{"high"}, namesOf(cy.PodsOn(n, false)))
+	assert.Equal(t, []string{"u3", "low", "u1"}, namesOf(cy.PodsNamed("n", []string{"default/u3", "default/far", "default/low", "default/u1"})))
+}
+
+// The preemptor respects the room of pods of at least its priority.
+func TestRespected(t *testing.T) {
+	cy := model.Documented().NewCycle(mk.Cluster(mk.Pod("p", 9), mk.Node("n", "1"),
+		mk.Pod("lower", 8, mk.Nominated("n")), mk.Pod("equal", 9, mk.Nominated("n")), mk.Pod("higher", 10, mk.Nominated("n"))))
+	assert.Equal(t, []string{"equal", "higher"}, namesOf(cy.Respected(cy.Node("n"))))
+}
+
+// rejects is the name of a plugin that fails every node.
+type rejects string
+
+func (r rejects) Name() string { return string(r) }
+
+func (rejects) PreFilter(*filter.Snapshot) (filter.State, filter.Answer) {
+	return filter.EachNode(func(*v1.Node) *filter.Verdict { return filter.Resolvable("no") }), filter.Answer{}
+}
+
+// The first plugin to fail a node gives the verdict, in the order in which they are put.
+func TestSort(t *testing.T) {
+	a := model.Documented()
+	a.Plugins = []filter.Plugin{rejects("late"), rejects("early"), rejects("last")}
+	cy := a.NewCycle(mk.Cluster(mk.Pod("p", 9), mk.Node("n", "1")))
+	assert.Equal(t, "late", cy.RunFilters(cy.Node("n"), filter.View{}).Plugin)
+	cy.PreFiltered.Sort(func(plugin string) int {
+		return map[string]int{"early": 1, "late": 2, "last": 3}[plugin]
+	})
+	assert.Equal(t, "early", cy.RunFilters(cy.Node("n"), filter.View{}).Plugin)
+}
