@@ -164,7 +164,7 @@ func (c *Cluster) GroupsOfPreemptor() map[string]metav1.Object {
 	all := map[string]metav1.Object{}
 	for _, o := range c.Extra {
 		group, ok := o.(metav1.Object)
-		if key := KeyOfGroup(group); ok && key != "" && c.rootOf(group.GetNamespace(), key) == c.PreemptorGroup {
+		if key := KeyOfGroup(group); ok && key != "" && c.PreemptorGroup != "" && c.rootOf(group.GetNamespace(), key) == c.PreemptorGroup {
 			all[key] = group
 		}
 	}

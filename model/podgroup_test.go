@@ -36,6 +36,8 @@ func TestNamesOfGroups(t *testing.T) {
 	assert.True(t, model.IsGroup(g) && model.IsGroup(c))
 	assert.False(t, model.IsGroup(namespace))
 	assert.Empty(t, mk.Cluster(nil, mk.WithGroups(), namespace).GroupsOfPreemptor())
+	orphan := mk.Group("g", 1, mk.PartOf("gone"))
+	assert.Empty(t, mk.Cluster(mk.Pod("p", 1), mk.WithGroups(), orphan).GroupsOfPreemptor(), "no group is scheduled")
 	assert.Equal(t, types.UID("podgroup/default/g"), model.UIDOfGroup(g))
 	g.UID = "1"
 	assert.Equal(t, types.UID("1"), model.UIDOfGroup(g))
