@@ -10,7 +10,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model/filter"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
-	"github.com/preemptcheck/preemptcheck/properties/lifetime/known"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime/together"
 )
 
 // noLivelock is that preemption leads somewhere. It takes controllers: of pods that nobody
@@ -85,7 +85,7 @@ func (l *Life) evictionsAtLast() (all []eviction) {
 	}
 	withVictim := func(by string, victim *v1.Pod) bool {
 		for name, p := range pods {
-			if (name == by || known.TriedAs(l.Trace, name) == by) && victim != nil && filter.GoesWith(p, victim) {
+			if (name == by || together.TriedAs(l.Trace, name) == by) && victim != nil && filter.GoesWith(p, victim) {
 				return true
 			}
 		}

@@ -25,7 +25,7 @@ func OfGroups(t *timeline.Timeline, trace *timeline.Trace, r release.Release) (a
 		if judged[g.Group]++; g.Namesakes() || trace.Endless != "" && judged[g.Group] > enough {
 			continue
 		}
-		if b := (groupJudge{g, r, callFails(trace, g), goes(trace, g), twice(t, trace, g)}).broken(); b != nil {
+		if b := (groupJudge{g, r, callFails(trace, g), goes(trace, g), twice(trace, g)}).broken(); b != nil {
 			all = append(all, *b)
 		}
 	}
@@ -45,9 +45,8 @@ type groupJudge struct {
 	twice []string
 }
 
-func twice(t *timeline.Timeline, trace *timeline.Trace, g *account.GroupCycle) []string {
-	l := &known.Life{Timeline: t, Trace: trace}
-	return slices.DeleteFunc(keysOf(g.Members), func(m string) bool { return !l.QueuedBesides(m, g.Began) })
+func twice(trace *timeline.Trace, g *account.GroupCycle) []string {
+	return slices.DeleteFunc(keysOf(g.Members), func(m string) bool { return !together.QueuedBesides(trace, m, g.Began) })
 }
 
 // callFails tells whether an API call for the group failed before anything else was tried.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime/together"
 )
 
 // endMetByGate are the known findings by which a pod is still gated when a pod is gone after the last
@@ -59,7 +60,7 @@ func (l *Life) freesNomination(at int, preemptor string, p *timeline.Preemption)
 	e := &l.Trace.Entries[at]
 	was, is := pod(e.Was), pod(e.Is)
 	gone := e.Text == "deleted" || is != nil && is.Spec.NodeName == "" && is.Status.NominatedNodeName != nominatedTo(was)
-	if was == nil || was.Spec.NodeName != "" || nominatedTo(was) == "" || !gone || TriedAs(l.Trace, e.Pod()) == preemptor || l.onItsWay(e.Pod(), at) {
+	if was == nil || was.Spec.NodeName != "" || nominatedTo(was) == "" || !gone || together.TriedAs(l.Trace, e.Pod()) == preemptor || l.onItsWay(e.Pod(), at) {
 		return false
 	}
 	return l.inCycle(preemptor, p.Decided, at) || model.Priority(was) >= l.leastPriority(preemptor)
@@ -79,7 +80,7 @@ func (l *Life) inCycle(preemptor string, decided, at int) bool {
 		if e.Pod() == preemptor {
 			return e.What == timeline.Told && strings.HasPrefix(e.Text, "FailedScheduling:")
 		}
-		return e.What == timeline.Requeued && TriedAs(l.Trace, e.Pod()) == preemptor
+		return e.What == timeline.Requeued && together.TriedAs(l.Trace, e.Pod()) == preemptor
 	})
 }
 
@@ -88,7 +89,7 @@ func (l *Life) leastPriority(preemptor string) int32 {
 	least := int32(math.MaxInt32)
 	for i := range l.Trace.Entries[:l.end()] {
 		e := &l.Trace.Entries[i]
-		if is := pod(e.Is); is != nil && TriedAs(l.Trace, e.Pod()) == preemptor {
+		if is := pod(e.Is); is != nil && together.TriedAs(l.Trace, e.Pod()) == preemptor {
 			least = min(least, model.Priority(is))
 		}
 	}
@@ -168,14 +169,14 @@ func (l *Life) preemptionOver(pod string) bool {
 // gatedBy are the known findings by which a pod, or a group, is kept gated in the end. A pod that is tried with its group is
 // gated as that is.
 func (l *Life) gatedBy(pod string) []string {
-	by := TriedAs(l.Trace, pod)
-	if !slices.ContainsFunc(l.Trace.Quiet.Pods, func(p timeline.PodState) bool { return TriedAs(l.Trace, p.Name) == by && p.Gated }) { // of two of one name either
+	by := together.TriedAs(l.Trace, pod)
+	if !slices.ContainsFunc(l.Trace.Quiet.Pods, func(p timeline.PodState) bool { return together.TriedAs(l.Trace, p.Name) == by && p.Gated }) { // of two of one name either
 		return nil
 	}
 	ids := l.opensNever(by)
 	for _, p := range l.Trace.Quiet.Pods {
 		switch {
-		case len(ids) > 0 || !p.Gated || TriedAs(l.Trace, p.Name) != by:
+		case len(ids) > 0 || !p.Gated || together.TriedAs(l.Trace, p.Name) != by:
 		case l.firstUnnoticed(p.Name):
 			ids = append(ids, FirstUnnoticed)
 		case l.preemptionOver(by) && l.peerMetByGate(p.Name):
@@ -183,16 +184,6 @@ func (l *Life) gatedBy(pod string) []string {
 		}
 	}
 	return ids
-}
-
-// TriedAs is the group in whose cycles a pod is tried, as timeline.Entry.Preemptor names it; or the pod.
-func TriedAs(t *timeline.Trace, pod string) string {
-	for i := range t.Entries {
-		if e := &t.Entries[i]; e.Group != "" && e.Pod() == pod {
-			return e.Group
-		}
-	}
-	return pod
 }
 
 // opensNever are the known findings by which a pod that is gated stays so.
@@ -208,9 +199,9 @@ func (l *Life) opensNever(pod string) []string {
 		return []string{GateMeetsDeletion}
 	case l.victimBack(pod):
 		return []string{VictimBack}
-	case l.memberGone(pod):
+	case together.MemberGone(l.Trace, pod, l.end()):
 		return []string{MemberGone}
-	case l.rejectionsForgotten(pod):
+	case together.RejectionsForgotten(l.Trace, pod, l.end()):
 		return []string{RejectionsForgotten}
 	}
 	return l.nobodyWaitsForVictims(pod)
@@ -266,7 +257,7 @@ func (l *Life) wayEnds(pod string, from int) int {
 // itself ended their way to the node: no
 // event comes after it that would wake the pod up.
 func GatedByVainPreemption(t *timeline.Trace, pod string) bool {
-	return t.Quiet.Pod(pod).Gated && preemptedInVain(t, TriedAs(t, pod), t.FlushedAt)
+	return t.Quiet.Pod(pod).Gated && preemptedInVain(t, together.TriedAs(t, pod), t.FlushedAt)
 }
 
 // preemptedInVain tells whether, before an entry, the scheduler was told that all victims of the last preemption for a

@@ -186,10 +186,10 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 			ids = append(ids, NamesakeGated)
 		}
 	case "the-gone-are-not-tried":
-		if l.backWhenCutShort(f.Pod, f.Entry) || l.cameBeforeCutShort(f.Pod, f.Entry) {
+		if together.TornOff(l.Trace, f.Pod, f.Entry) {
 			ids = append(ids, CycleCutShort)
 		}
-		if l.outlivesItself(f.Pod, f.Entry) {
+		if together.OutlivesItself(l.Trace, f.Pod, f.Entry) {
 			ids = append(ids, MemberTwice)
 		}
 	case "tried-as-told":
@@ -206,13 +206,13 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 		if f.Kind == "in flight" && l.Timeline.Recreated(l.Trace, f.Pod) {
 			ids = append(ids, StaysInFlight)
 		}
-		if f.Kind == "in flight" && l.onlyDeletedLate(f.Pod, func(p timeline.PodState) bool { return p.InFlight }) {
+		if f.Kind == "in flight" && together.OnlyDeletedLate(l.Trace, f.Pod, func(p timeline.PodState) bool { return p.InFlight }) {
 			ids = append(ids, LateDeletion)
 		}
-		if f.Kind == "twice" && l.queuedTwice(f.Pod) || f.Kind == "kept" && l.outlivesItself(f.Pod, l.end()) {
+		if f.Kind == "twice" && together.QueuedTwice(l.Trace, f.Pod) || f.Kind == "kept" && together.OutlivesItself(l.Trace, f.Pod, l.Trace.FlushedAt) {
 			ids = append(ids, MemberTwice)
 		}
-		if (f.Kind == "left pending" || f.Kind == "kept") && l.leftBehind(f.Pod) {
+		if (f.Kind == "left pending" || f.Kind == "kept") && together.LeftBehind(l.Trace, f.Pod) {
 			ids = append(ids, CycleCutShort)
 		}
 	case "failed-binding-ends-nomination":
@@ -239,7 +239,7 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 		if bindings, others := together.Failed(l.Trace, f.Entry); len(bindings) > 0 && len(others) == 0 {
 			ids = append(ids, MemberAtOnce)
 		}
-		if l.cycleCutShort(f.Pod, f.Entry) {
+		if together.CycleCutShort(l.Trace, f.Pod, f.Entry) {
 			ids = append(ids, CycleCutShort)
 		}
 	case "group-is-tried-complete":
@@ -270,7 +270,7 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 		}
 		for _, p := range l.Trace.Quiet.Pods {
 			keeps := slices.ContainsFunc(nodes, func(node string) bool { return slices.Contains(p.NominatedTo, node) })
-			if p.Name != f.Pod && TriedAs(l.Trace, p.Name) != f.Pod && !keeps {
+			if p.Name != f.Pod && together.TriedAs(l.Trace, p.Name) != f.Pod && !keeps {
 				continue
 			}
 			ids = append(ids, l.gatedBy(p.Name)...)
@@ -280,7 +280,7 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 			if anyNode(l.boundElsewhere, p.Name) {
 				ids = append(ids, BoundElsewhere)
 			}
-			if slices.Contains(p.NominatedTo, l.outlived(l.end())[p.Name]) { // until the one of its name that is there is bound, if the pod itself is gone
+			if slices.Contains(p.NominatedTo, together.OutlivedNominations(l.Trace)[p.Name]) { // until the one of its name that is there is bound, if the pod itself is gone
 				ids = append(ids, NominationOutlives)
 			}
 			if !p.Exists || len(p.NominatedTo) == 0 {
@@ -296,10 +296,11 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 				ids = append(ids, VictimsEndUnnoticed)
 			}
 		}
-		if l.leftBehind(f.Pod) {
+		if together.LeftBehind(l.Trace, f.Pod) {
 			ids = append(ids, CycleCutShort)
 		}
-		if slices.ContainsFunc(nodes, l.roomOfDeletedLate) || f.Kind == string(timeline.Fits) && l.partnersLackedRoom(f.Entry) || l.peersDeletedLate(f.Pod, f.Kind == string(timeline.Decided)) {
+		roomOfDeletedLate := func(node string) bool { return together.RoomOfDeletedLate(l.Trace, node) }
+		if slices.ContainsFunc(nodes, roomOfDeletedLate) || f.Kind == string(timeline.Fits) && together.PartnersLackedRoom(l.Trace, f.Entry) || l.peersDeletedLate(f.Pod, f.Kind == string(timeline.Decided)) {
 			ids = append(ids, LateDeletion)
 		}
 		// What its last attempt came to was about a pod as it was before.
@@ -365,14 +366,14 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 			ids = append(ids, StaleNomination)
 		}
 	case "cache-agrees":
-		if f.Kind == "assumed" && l.onlyDeletedLate(f.Pod, func(p timeline.PodState) bool { return p.Assumed }) {
+		if f.Kind == "assumed" && together.OnlyDeletedLate(l.Trace, f.Pod, func(p timeline.PodState) bool { return p.Assumed }) {
 			ids = append(ids, LateDeletion)
 		}
 	case "nominations-agree", "no-ghost-nominations":
 		if f.Property == "nominations-agree" && l.lastWriteFailed(f.Pod) {
 			ids = append(ids, StaleNomination)
 		}
-		if l.nominationOutlived(f.Pod) {
+		if together.NominationOutlived(l.Trace, f.Pod) {
 			ids = append(ids, NominationOutlives)
 		}
 	}
@@ -387,6 +388,22 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 func (l *Life) has(id string) bool {
 	e, ok := ledger.LookUp(id)
 	return ok && l.Release.In(e.Releases)
+}
+
+// nodesOf are the nodes that an entry says a pod goes to, or has room made on: of a group that preempts, those that its members are
+// placed on.
+func (l *Life) nodesOf(entry int) []string {
+	e := &l.Trace.Entries[entry]
+	if e.What == timeline.Fits || !e.OfGroup() {
+		return []string{e.Node}
+	}
+	began := l.Trace.Began(entry)
+	for _, c := range l.Trace.Courses {
+		if c.Entry == began {
+			return c.PlacedTo
+		}
+	}
+	return nil
 }
 
 // evictionInterrupted tells whether a call that marks or deletes a victim of the preemption of a pod failed, or the
@@ -511,4 +528,9 @@ func (l *Life) evictedNamesake(pod string) bool {
 	return slices.ContainsFunc(l.Trace.HitNamesakes(), func(at int) bool {
 		return at > last && l.Trace.Entries[at].By == pod && at < l.end()
 	})
+}
+
+func pod(obj any) *v1.Pod {
+	p, _ := obj.(*v1.Pod)
+	return p
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime/together"
 )
 
 // isLastAttempt tells whether the pod that was popped at an entry was not popped again before the
@@ -20,7 +21,7 @@ func (l *Life) isLastAttempt(at int) bool {
 func (l *Life) leftToChance(group string) (ids []string) {
 	for i := len(l.Cycles) - 1; i >= 0; i-- {
 		g := &l.Cycles[i]
-		if g.Property == "group-goes-as-told" && slices.Contains(g.Known, string(release.LeastOfTwoDomains)) && TriedAs(l.Trace, g.Pod) == group && l.isLastOf(group, g.Entry) {
+		if g.Property == "group-goes-as-told" && slices.Contains(g.Known, string(release.LeastOfTwoDomains)) && together.TriedAs(l.Trace, g.Pod) == group && l.isLastOf(group, g.Entry) {
 			return []string{string(release.LeastOfTwoDomains)}
 		}
 	}

@@ -2,39 +2,13 @@ package known
 
 import (
 	"slices"
-	"strings"
 
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime/hints"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime/together"
 )
-
-// byNodes is in the message of a pod that nodes have rejected.
-const byNodes = " nodes are available: "
-
-// rejectionsForgotten tells whether a composite group preempted in its last cycle, a pod of it was rejected there by the
-// nodes, and of no pod that came back with the group was that recorded (schedule_one_podgroup.go:757@v1.37.1). One such
-// record would do, as the group comes back for the plugins of any of its pods.
-func (l *Life) rejectionsForgotten(group string) bool {
-	if !strings.HasPrefix(group, "compositepodgroup/") {
-		return false
-	}
-	preempts, rejected, recorded := false, false, false
-	for i := range l.Trace.Entries[:l.end()] {
-		switch e := &l.Trace.Entries[i]; {
-		case e.What == timeline.TakenOver, e.What == timeline.Popped && e.Preemptor() == group:
-			preempts, rejected, recorded = false, false, false
-		case e.What == timeline.Decided && e.Preemptor() == group:
-			preempts = len(e.Victims) > 0
-		case e.What == timeline.Tried && e.Group == group && !e.Second:
-			rejected = rejected || e.Node == "" && strings.Contains(e.Text, byNodes)
-		case e.What == timeline.Unfit && e.Group == group:
-			recorded = recorded || strings.Contains(e.Text, byNodes)
-		}
-	}
-	return preempts && rejected && !recorded
-}
 
 // nobodyWaitsForVictims are the known findings by which a group whose last preemption is over does not wait for the end of its victims, which
 // are gone: the pods of it that were rejected, as it could not be placed beside these, wait for something else, since others of the group were
@@ -58,7 +32,7 @@ func (l *Life) nobodyWaitsForVictims(group string) []string {
 				victim := l.Trace.LastTold(v, p.Decided)
 				return victim == nil || members[e.Pod()] == nil || hints.MayGoneHelp(e.Text, l.spread(members[e.Pod()]), victim)
 			})
-			if waits && !l.leftBehind(e.Pod()) || !hints.PodsInTheWay(e.Text) {
+			if waits && !together.LeftBehind(l.Trace, e.Pod()) || !hints.PodsInTheWay(e.Text) {
 				return nil
 			}
 			behind = behind || waits

@@ -34,5 +34,5 @@ func (l *Life) tookForAnother(f *Broken) (took bool) {
 
 // inGroup tells whether a pod that the scheduler was told of is of a group, or tried with it.
 func (l *Life) inGroup(e *timeline.Entry, group string) bool {
-	return group != "" && (together.GroupOf(pod(e.Is)) == group || together.GroupOf(pod(e.Was)) == group || TriedAs(l.Trace, e.Pod()) == group)
+	return group != "" && (together.GroupOf(pod(e.Is)) == group || together.GroupOf(pod(e.Was)) == group || together.TriedAs(l.Trace, e.Pod()) == group)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/model/timeline/account"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime/together"
 )
 
 // replacementsBoundAgainst are the known findings by which all pods got to their nodes that were bound and evicted
@@ -63,14 +64,14 @@ func (l *Life) takesRoom(pod string, at int) []string {
 // nominated that shuns it, and the cycle is known to have passed over that.
 func (l *Life) refused(name string, at int, other string) bool {
 	if !slices.ContainsFunc(l.Cycles, func(g Broken) bool {
-		return g.Property == "group-goes-as-told" && TriedAs(l.Trace, g.Pod) == TriedAs(l.Trace, name) && l.Trace.Began(g.Entry) <= at && at <= g.Entry && slices.Contains(g.Known, string(release.NominatedRefusalsSkipped))
+		return g.Property == "group-goes-as-told" && together.TriedAs(l.Trace, g.Pod) == together.TriedAs(l.Trace, name) && l.Trace.Began(g.Entry) <= at && at <= g.Entry && slices.Contains(g.Known, string(release.NominatedRefusalsSkipped))
 	}) {
 		return false
 	}
 	placed := &l.Trace.Entries[at]
 	nominated := map[string]*v1.Pod{} // those of the other one, as the scheduler was last told of them
 	for i := range l.Trace.Entries[:l.Trace.Began(at)] {
-		if e := &l.Trace.Entries[i]; e.What == timeline.Handled && (e.Pod() == other || TriedAs(l.Trace, e.Pod()) == other) {
+		if e := &l.Trace.Entries[i]; e.What == timeline.Handled && (e.Pod() == other || together.TriedAs(l.Trace, e.Pod()) == other) {
 			nominated[e.Pod()] = pod(e.Is)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/stretchr/testify/require"
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/preemptcheck/preemptcheck/model"
@@ -67,24 +66,6 @@ func TestGoneLeftBehindNearMisses(t *testing.T) {
 			t.Entries[where(t, timeline.Told, "Pod default/c")].Text = "Scheduled: it is bound"
 		}},
 	})
-}
-
-// Only a member that had failed before the other pod was put back, and was told of after that, is queued twice.
-func TestQueuedBesides(t *testing.T) {
-	tl, trace := lived(t, "the-member-put-back-first-is-queued-twice")
-	l := &known.Life{Timeline: tl, Trace: trace}
-	second := 0
-	for i, e := range l.Trace.Entries {
-		if e.What == timeline.Popped && e.Object == "PodGroup default/g2" {
-			second = i
-			if where(&timeline.Trace{Entries: l.Trace.Entries[:i]}, timeline.Popped, e.Object) >= 0 {
-				break
-			}
-		}
-	}
-	for member, twice := range map[string]bool{"default/m15": true, "default/m16": false, "default/m17": false, "default/m18": false} {
-		require.Equal(t, twice, l.QueuedBesides(member, second), member)
-	}
 }
 
 // TestTriedAgainMeanwhileNearMisses: a pod whose binding has failed, and that is in no queue when all is done about that, was put back

@@ -11,6 +11,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/properties/ledger"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime/known"
+	"github.com/preemptcheck/preemptcheck/properties/lifetime/together"
 )
 
 // metByGate says for which pods the event of entry i, that a pod is gone, comes while their
@@ -206,7 +207,7 @@ func (t teller) whyVain() string {
 		if !known.GatedByVainPreemption(t.Trace, s.Name) {
 			continue
 		}
-		p := t.Trace.LastPreemption(known.TriedAs(t.Trace, s.Name), t.Trace.FlushedAt)
+		p := t.Trace.LastPreemption(together.TriedAs(t.Trace, s.Name), t.Trace.FlushedAt)
 		if p == nil || p.Ended < 0 { // another scheduler has taken over since
 			continue
 		}

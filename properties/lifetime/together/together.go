@@ -2,6 +2,9 @@
 // together, and which are bound together.
 //
 // They are of PodGroups. Of what is in a composite group nothing is claimed.
+//
+// It also tells what a trace shows of the cycles of groups, composite ones, too: who is tried in them, who is left behind,
+// and who still goes with its group when it is gone.
 package together
 
 import (
@@ -32,6 +35,22 @@ func GroupOf(p *v1.Pod) string {
 		return ""
 	}
 	return model.PodGroupKey(p.Namespace, *p.Spec.SchedulingGroup.PodGroupName)
+}
+
+// TriedAs is the group in whose cycles a pod is tried, as timeline.Entry.Preemptor names it; or the pod.
+func TriedAs(trace *timeline.Trace, pod string) string {
+	for i := range trace.Entries {
+		if e := &trace.Entries[i]; e.Group != "" && e.Pod() == pod {
+			return e.Group
+		}
+	}
+	return pod
+}
+
+// pod is an object as a pod; nil if it is none.
+func pod(obj any) *v1.Pod {
+	p, _ := obj.(*v1.Pod)
+	return p
 }
 
 // On tells whether the scheduler of a timeline knows groups.

@@ -1,4 +1,4 @@
-package known
+package together
 
 import (
 	"strings"
@@ -8,25 +8,24 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 	"github.com/preemptcheck/preemptcheck/properties/lifetime/hints"
-	"github.com/preemptcheck/preemptcheck/properties/lifetime/together"
 )
 
-// memberGone tells whether a group that is kept out of the queue has not been tried since the scheduler was told that a
-// pod of it is gone which waited for something: it had scheduling gates, and no other pod of the group has; or it did
+// MemberGone tells whether a group that is kept out of the queue before an entry has not been tried since the scheduler was told that
+// a pod of it is gone which waited for something: it had scheduling gates, and no other pod of the group has; or it did
 // not fit on the nodes in the group's last cycle, and of no other pod that is there was that said; or only it was rejected for
 // what the end of the group's victims may change.
-func (l *Life) memberGone(group string) bool {
+func MemberGone(trace *timeline.Trace, group string, before int) bool {
 	var goes []*v1.Pod
 	rejected := map[types.UID]string{} // in the last cycle, by the nodes: why. Others may come under their names
 	preempts := false                  // in the last cycle
 	there := map[string]*v1.Pod{}      // pending pods of the group, as the scheduler was told
 	see := func(p *v1.Pod) {
-		if together.GroupOf(p) == group {
+		if GroupOf(p) == group {
 			there[p.Namespace+"/"+p.Name] = p
 		}
 	}
-	startups := l.Trace.Startups
-	for i := range l.Trace.Entries[:l.end()] {
+	startups := trace.Startups
+	for i := range trace.Entries[:before] {
 		for ; len(startups) > 0 && startups[0].Entry <= i; startups = startups[1:] {
 			goes = nil
 			clear(rejected)
@@ -37,7 +36,7 @@ func (l *Life) memberGone(group string) bool {
 				}
 			}
 		}
-		e := &l.Trace.Entries[i]
+		e := &trace.Entries[i]
 		switch is, was := pod(e.Is), pod(e.Was); {
 		case e.What == timeline.Popped && e.Preemptor() == group:
 			goes, preempts = nil, false
@@ -51,7 +50,7 @@ func (l *Life) memberGone(group string) bool {
 		case e.What != timeline.Handled || e.Pod() == "":
 		case is != nil:
 			see(is)
-		case was != nil && together.GroupOf(was) == group && was.Spec.NodeName == "":
+		case was != nil && GroupOf(was) == group && was.Spec.NodeName == "":
 			goes = append(goes, was)
 			delete(there, e.Pod())
 		}
@@ -70,9 +69,4 @@ func (l *Life) memberGone(group string) bool {
 		}
 	}
 	return false
-}
-
-func pod(obj any) *v1.Pod {
-	p, _ := obj.(*v1.Pod)
-	return p
 }

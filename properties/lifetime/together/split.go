@@ -1,32 +1,31 @@
-package known
+package together
 
 import (
 	"slices"
 	"strings"
 
 	"github.com/preemptcheck/preemptcheck/model/timeline"
-	"github.com/preemptcheck/preemptcheck/properties/lifetime/together"
 )
 
-// leftBehind tells whether a pod waits for the end of a cycle of its group that was over for the queue before: it came back from
+// LeftBehind tells whether a pod waits for the end of a cycle of its group that was over for the queue before: it came back from
 // that cycle, or came while it went on, and a pod without a group was put back meanwhile. When its group is put back again, it goes
 // with it, though it is gone: its deletion was not looked for among those that wait (scheduling_queue.go:1485@v1.37.1,
 // deletePodGroupMember).
-func (l *Life) leftBehind(pod string) bool {
-	return slices.ContainsFunc(l.Trace.Quiet.Pods, func(p timeline.PodState) bool {
-		return p.Name == pod && (slices.Contains(p.Queues, timeline.QueuePending) || !p.Exists && l.movedWithGroup(pod))
-	}) && (l.backWhenCutShort(pod, l.Trace.FlushedAt) || l.cameBeforeCutShort(pod, l.Trace.FlushedAt))
+func LeftBehind(trace *timeline.Trace, pod string) bool {
+	return slices.ContainsFunc(trace.Quiet.Pods, func(p timeline.PodState) bool {
+		return p.Name == pod && (slices.Contains(p.Queues, timeline.QueuePending) || !p.Exists && movedWithGroup(trace, pod))
+	}) && TornOff(trace, pod, trace.FlushedAt)
 }
 
 // movedWithGroup tells whether another pod of its group was put back after a later cycle than the one whose end a pod waited for.
-func (l *Life) movedWithGroup(name string) bool {
+func movedWithGroup(trace *timeline.Trace, name string) bool {
 	group, waits, again := "", false, false
-	for i := range l.Trace.Entries[:l.Trace.FlushedAt] {
-		switch e := &l.Trace.Entries[i]; {
+	for i := range trace.Entries[:trace.FlushedAt] {
+		switch e := &trace.Entries[i]; {
 		case e.What == timeline.TakenOver, e.What == timeline.Popped && e.Pod() == name:
 			waits, again = false, false
 		case e.What == timeline.Handled && e.Pod() == name && e.Was == nil && e.Is != nil:
-			group, waits = together.GroupOf(pod(e.Is)), true
+			group, waits = GroupOf(pod(e.Is)), true
 		case e.What == timeline.Requeued && e.Pod() == name:
 			waits = e.Queue == timeline.QueuePending
 		case e.What == timeline.Popped && e.Pod() == "" && e.Preemptor() == group:
@@ -38,44 +37,49 @@ func (l *Life) movedWithGroup(name string) bool {
 	return false
 }
 
+// TornOff tells whether the last cycle of its group from which a pod came back before an entry was cut short, or one during which it came.
+func TornOff(trace *timeline.Trace, pod string, before int) bool {
+	return backWhenCutShort(trace, pod, before) || cameBeforeCutShort(trace, pod, before)
+}
+
 // cameBeforeCutShort tells whether the pod that came last under a name before an entry came while a cycle of its group went on, and that
 // cycle was cut short after that.
-func (l *Life) cameBeforeCutShort(name string, before int) bool {
+func cameBeforeCutShort(trace *timeline.Trace, name string, before int) bool {
 	for i := before - 1; i >= 0; i-- {
-		e := &l.Trace.Entries[i]
+		e := &trace.Entries[i]
 		if e.What == timeline.TakenOver || e.What == timeline.Popped && e.Pod() == name {
 			return false // it has come back since, if at all
 		}
 		if e.What == timeline.Handled && e.Pod() == name && e.Was == nil && e.Is != nil {
-			began, over := l.cycleBefore(together.GroupOf(pod(e.Is)), i)
-			return began >= 0 && l.putBackAlone(i, over)
+			began, over := cycleBefore(trace, GroupOf(pod(e.Is)), i)
+			return began >= 0 && putBackAlone(trace, i, over)
 		}
 	}
 	return false
 }
 
 // backWhenCutShort tells whether the last cycle of its group from which a pod came back before an entry was cut short.
-func (l *Life) backWhenCutShort(pod string, before int) bool {
+func backWhenCutShort(trace *timeline.Trace, pod string, before int) bool {
 	for i := before - 1; i >= 0; i-- {
-		if e := &l.Trace.Entries[i]; e.What == timeline.Requeued && e.Group != "" && e.Pod() == pod {
-			return l.cycleCutShort(e.Group, i)
+		if e := &trace.Entries[i]; e.What == timeline.Requeued && e.Group != "" && e.Pod() == pod {
+			return CycleCutShort(trace, e.Group, i)
 		}
 	}
 	return false
 }
 
-// cycleCutShort tells whether a pod without a group was put back into the queue, as its binding had failed, in the last cycle of a
+// CycleCutShort tells whether a pod without a group was put back into the queue, as its binding had failed, in the last cycle of a
 // group that began before an entry. The queue forgets then that the group is in its cycle (scheduling_queue.go:1126@v1.37.1).
-func (l *Life) cycleCutShort(group string, before int) bool {
-	began, over := l.cycleBefore(group, before)
-	return began >= 0 && l.putBackAlone(began, over)
+func CycleCutShort(trace *timeline.Trace, group string, before int) bool {
+	began, over := cycleBefore(trace, group, before)
+	return began >= 0 && putBackAlone(trace, began, over)
 }
 
 // cycleBefore is the last cycle of a group that began before an entry: the entry that it began with, -1 if there is none, and the
 // one where the last pod of the group came back from it.
-func (l *Life) cycleBefore(group string, before int) (began, over int) {
+func cycleBefore(trace *timeline.Trace, group string, before int) (began, over int) {
 	for began = before - 1; began >= 0; began-- {
-		if e := &l.Trace.Entries[began]; e.What == timeline.Popped && e.Pod() == "" && e.Preemptor() == group {
+		if e := &trace.Entries[began]; e.What == timeline.Popped && e.Pod() == "" && e.Preemptor() == group {
 			break
 		}
 	}
@@ -83,8 +87,8 @@ func (l *Life) cycleBefore(group string, before int) (began, over int) {
 		return began, began
 	}
 	over = began
-	for i := began + 1; i < len(l.Trace.Entries); i++ {
-		switch e := &l.Trace.Entries[i]; {
+	for i := began + 1; i < len(trace.Entries); i++ {
+		switch e := &trace.Entries[i]; {
 		case e.What == timeline.TakenOver, e.What == timeline.Popped && e.Group != group:
 			return began, over
 		case e.What == timeline.Requeued && e.Group == group:
@@ -96,14 +100,14 @@ func (l *Life) cycleBefore(group string, before int) (began, over int) {
 
 // QueuedBesides tells whether a member may be in the queue as well while its group is in a cycle that begins at an entry: it had failed in
 // the cycle before, a pod without a group was put back after that, and then an update put the member into the queue once more.
-func (l *Life) QueuedBesides(member string, began int) bool {
+func QueuedBesides(trace *timeline.Trace, member string, began int) bool {
 	popped := began - 1
-	for popped >= 0 && (l.Trace.Entries[popped].What != timeline.Popped || l.Trace.Entries[popped].Pod() != member) {
+	for popped >= 0 && (trace.Entries[popped].What != timeline.Popped || trace.Entries[popped].Pod() != member) {
 		popped--
 	}
 	unfit := -1
 	for i := popped + 1; popped >= 0 && i < began; i++ {
-		switch e := &l.Trace.Entries[i]; {
+		switch e := &trace.Entries[i]; {
 		case e.What == timeline.TakenOver:
 			return false
 		case e.Pod() != member:
@@ -112,7 +116,7 @@ func (l *Life) QueuedBesides(member string, began int) bool {
 			if e.Group != "" {
 				unfit = i
 			}
-		case e.What == timeline.Handled && unfit >= 0 && l.putBackAlone(unfit, i):
+		case e.What == timeline.Handled && unfit >= 0 && putBackAlone(trace, unfit, i):
 			return true
 		}
 	}
@@ -121,16 +125,16 @@ func (l *Life) QueuedBesides(member string, began int) bool {
 
 // putBackAlone tells whether a pod without a group that had been found to fit was put back between two entries. That its binding has
 // failed is told just after that.
-func (l *Life) putBackAlone(from, to int) bool {
+func putBackAlone(trace *timeline.Trace, from, to int) bool {
 	fits := map[string]bool{}
-	for i := range l.Trace.Entries[:to] {
-		switch e := &l.Trace.Entries[i]; {
+	for i := range trace.Entries[:to] {
+		switch e := &trace.Entries[i]; {
 		case e.What == timeline.TakenOver:
 			clear(fits)
 		case e.What == timeline.Fits && e.Group == "":
-			fits[e.Pod()] = TriedAs(l.Trace, e.Pod()) == e.Pod()
+			fits[e.Pod()] = TriedAs(trace, e.Pod()) == e.Pod()
 		case e.What == timeline.Told && fits[e.Pod()] && strings.HasPrefix(e.Text, "FailedScheduling:"):
-			if i > from && l.comesBack(i) {
+			if i > from && comesBack(trace, i) {
 				return true
 			}
 			delete(fits, e.Pod())
@@ -142,10 +146,10 @@ func (l *Life) putBackAlone(from, to int) bool {
 // comesBack tells whether a pod of which an entry tells that its binding has failed was put back into the queue before that: it is there when
 // all is done about the failure, or it was tried again or went away only since. It is put back if listers show it then, on no node
 // (schedule_one.go:1201@v1.37.1, handleSchedulingFailure).
-func (l *Life) comesBack(told int) bool {
-	failed := &l.Trace.Entries[told]
-	for i := told + 1; i < len(l.Trace.Entries); i++ {
-		e := &l.Trace.Entries[i]
+func comesBack(trace *timeline.Trace, told int) bool {
+	failed := &trace.Entries[told]
+	for i := told + 1; i < len(trace.Entries); i++ {
+		e := &trace.Entries[i]
 		was := pod(e.Was)
 		switch {
 		case e.What == timeline.TakenOver:

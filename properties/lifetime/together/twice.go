@@ -1,4 +1,4 @@
-package known
+package together
 
 import (
 	"slices"
@@ -7,21 +7,21 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 )
 
-// queuedTwice tells whether a member of a group is in one queue, twice, at rest, as membership tells.
-func (l *Life) queuedTwice(pod string) bool {
-	if !slices.ContainsFunc(l.Trace.Quiet.Pods, func(p timeline.PodState) bool {
+// QueuedTwice tells whether a member of a group is in one queue, twice, at rest, as membership tells.
+func QueuedTwice(trace *timeline.Trace, pod string) bool {
+	if !slices.ContainsFunc(trace.Quiet.Pods, func(p timeline.PodState) bool {
 		return p.Name == pod && len(p.Queues) > 0 && len(slices.Compact(slices.Clone(p.Queues))) == 1
 	}) {
 		return false
 	}
-	twice, gone := l.membership(pod, l.end())
+	twice, gone := membership(trace, pod, trace.FlushedAt)
 	return twice && !gone
 }
 
-// outlivesItself tells whether a member of a group is gone before an entry and in the queue still: it was in its group twice, and its
+// OutlivesItself tells whether a member of a group is gone before an entry and in the queue still: it was in its group twice, and its
 // deletion takes it out once (framework/types.go:830@v1.37.1, RemovePod).
-func (l *Life) outlivesItself(pod string, before int) bool {
-	twice, gone := l.membership(pod, before)
+func OutlivesItself(trace *timeline.Trace, pod string, before int) bool {
+	twice, gone := membership(trace, pod, before)
 	return twice && gone
 }
 
@@ -29,10 +29,10 @@ func (l *Life) outlivesItself(pod string, before int) bool {
 // It is put there by a change between the time at which the scheduler forgets that it is on its way and the one at which it
 // comes back as its binding has failed, and once more by that. It is forgotten as its binding fails, or before as it is told to end
 // (eventhandlers.go:265@v1.37.1, handleAssumedPodDeletion).
-func (l *Life) membership(pod string, before int) (twice, gone bool) {
+func membership(trace *timeline.Trace, pod string, before int) (twice, gone bool) {
 	var onItsWay, ends, failed, changed bool
-	for i := range l.Trace.Entries[:before] {
-		e := &l.Trace.Entries[i]
+	for i := range trace.Entries[:before] {
+		e := &trace.Entries[i]
 		switch {
 		case e.What == timeline.TakenOver:
 			onItsWay, twice, gone = false, false, false

@@ -1,4 +1,4 @@
-package known
+package together
 
 import (
 	"slices"
@@ -16,12 +16,12 @@ type inGroupCycle struct {
 	placed, gone, again bool
 }
 
-// outlived are the nominations, by name of the pod, that are restored for a pod which is gone, as listers show another one of its
-// name: the cycle of its group takes it for placed, takes that back, and nominates it again (schedule_one.go:381@v1.37.1).
-func (l *Life) outlived(before int) map[string]string {
+// OutlivedNominations are the nominations at rest, by name of the pod, that were restored for a pod which is gone, as listers showed another one
+// of its name: the cycle of its group takes it for placed, takes that back, and nominates it again (schedule_one.go:381@v1.37.1).
+func OutlivedNominations(trace *timeline.Trace) map[string]string {
 	in, outlived, of := map[string]*inGroupCycle{}, map[string]string{}, map[string]types.UID{}
-	for i := range l.Trace.Entries[:before] {
-		e := &l.Trace.Entries[i]
+	for i := range trace.Entries[:trace.FlushedAt] {
+		e := &trace.Entries[i]
 		name, is := e.Pod(), pod(e.Is)
 		c := in[name]
 		switch {
@@ -53,8 +53,8 @@ func (l *Life) outlived(before int) map[string]string {
 	return outlived
 }
 
-// nominationOutlived tells whether a pod, or one of its name that is gone, is nominated so at rest.
-func (l *Life) nominationOutlived(name string) bool {
-	node, outlived := l.outlived(l.end())[name]
-	return outlived && slices.ContainsFunc(l.Trace.Quiet.Pods, func(p timeline.PodState) bool { return p.Name == name && slices.Contains(p.NominatedTo, node) })
+// NominationOutlived tells whether a pod, or one of its name that is gone, is nominated so at rest.
+func NominationOutlived(trace *timeline.Trace, name string) bool {
+	node, outlived := OutlivedNominations(trace)[name]
+	return outlived && slices.ContainsFunc(trace.Quiet.Pods, func(p timeline.PodState) bool { return p.Name == name && slices.Contains(p.NominatedTo, node) })
 }
