@@ -9,6 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/configuration"
 	"github.com/preemptcheck/preemptcheck/model/filter"
 )
 
@@ -87,4 +89,18 @@ func shuns(p, other *v1.Pod) bool {
 func selects(selector *metav1.LabelSelector, p *v1.Pod) bool {
 	s, err := metav1.LabelSelectorAsSelector(selector)
 	return err != nil || s.Matches(labels.Set(p.Labels))
+}
+
+// WithDefaultSpread is a pod that has its default topology spread constraints as its own. They select all pods here: which of them the
+// default ones select is not asked.
+func WithDefaultSpread(s model.Settings, p *v1.Pod) *v1.Pod {
+	if !configuration.HasDefaults(s, p) {
+		return p
+	}
+	out := p.DeepCopy()
+	out.Spec.TopologySpreadConstraints = configuration.Spread(s, p)
+	for i := range out.Spec.TopologySpreadConstraints {
+		out.Spec.TopologySpreadConstraints[i].LabelSelector = &metav1.LabelSelector{}
+	}
+	return out
 }

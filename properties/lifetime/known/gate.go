@@ -177,9 +177,9 @@ func (l *Life) gatedBy(pod string) []string {
 	for _, p := range l.Trace.Quiet.Pods {
 		switch {
 		case len(ids) > 0 || !p.Gated || together.TriedAs(l.Trace, p.Name) != by:
-		case l.firstUnnoticed(p.Name):
+		case l.unnoticed().FirstOfItsKind(p.Name):
 			ids = append(ids, FirstUnnoticed)
-		case l.preemptionOver(by) && l.peerMetByGate(p.Name):
+		case l.preemptionOver(by) && l.unnoticed().PeerMetByGate(p.Name):
 			ids = append(ids, GateOutlives)
 		}
 	}

@@ -30,7 +30,7 @@ func (l *Life) nobodyWaitsForVictims(group string) []string {
 			rejected[e.Pod()] = true
 			waits := slices.ContainsFunc(p.Victims, func(v string) bool {
 				victim := l.Trace.LastTold(v, p.Decided)
-				return victim == nil || members[e.Pod()] == nil || hints.MayGoneHelp(e.Text, l.spread(members[e.Pod()]), victim)
+				return victim == nil || members[e.Pod()] == nil || hints.MayGoneHelp(e.Text, hints.WithDefaultSpread(l.Timeline.Cluster.Settings, members[e.Pod()]), victim)
 			})
 			if waits && !together.LeftBehind(l.Trace, e.Pod()) || !hints.PodsInTheWay(e.Text) {
 				return nil

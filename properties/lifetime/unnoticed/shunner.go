@@ -1,4 +1,4 @@
-package known
+package unnoticed
 
 import (
 	"math"
@@ -16,13 +16,13 @@ import (
 // isShunned matches why a pod does not fit that pods on nodes shun, and that waits for nothing else.
 var isShunned = regexp.MustCompile(`^0/\d+ nodes are available: \d+ node\(s\) didn't satisfy existing pods anti-affinity rules\.( |$)`)
 
-// shunnerGone tells whether pods on nodes shunned a pod that shuns none when it was last tried, and it can be helped now
+// ShunnerGone tells whether pods on nodes shunned a pod that shuns none when it was last tried, and it can be helped now
 // only as such pods are gone since then.
-func (l *Life) shunnerGone(pod string, preempts bool) bool {
+func (l *Life) ShunnerGone(pod string, preempts bool) bool {
 	var waits *v1.Pod
 	var gone []*v1.Pod
 	shunned := false
-	for i := range l.Trace.Entries[:l.end()] {
+	for i := range l.Trace.Entries[:l.End] {
 		e := &l.Trace.Entries[i]
 		was, _ := e.Was.(*v1.Pod)
 		switch {

@@ -1,4 +1,4 @@
-package known
+package unnoticed
 
 import (
 	"slices"
@@ -10,11 +10,11 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 )
 
-// unitsChanged tells whether a pod can preempt now only as pods on nodes have other priorities than when it was last tried, or go
+// UnitsChanged tells whether a pod can preempt now only as pods on nodes have other priorities than when it was last tried, or go
 // with others: their groups, or what these are part of, have come or gone since. No plugin that rejects pods asks for that.
-func (l *Life) unitsChanged(pod string) bool {
+func (l *Life) UnitsChanged(pod string) bool {
 	before := map[string]runtime.Object{} // by name: what it was when the pod was popped, nil if it was not there
-	for i := range l.Trace.Entries[:l.end()] {
+	for i := range l.Trace.Entries[:l.End] {
 		e := &l.Trace.Entries[i]
 		switch {
 		case e.What == timeline.TakenOver, e.What == timeline.Popped && e.Pod() == pod:

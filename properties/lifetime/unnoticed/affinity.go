@@ -1,4 +1,4 @@
-package known
+package unnoticed
 
 import (
 	"maps"
@@ -13,11 +13,11 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/timeline"
 )
 
-// firstUnnoticed tells whether the last cycle of a pod ended as the pod has to be with others
+// FirstOfItsKind tells whether the last cycle of a pod ended as the pod has to be with others
 // like itself, and the last of these on a node, or on its way there, has gone, with its node or without, or is
 // not like it any more, since that cycle began. The last of these may be that of which the scheduler knows, as others are on nodes without
 // the labels that the pod asks for (unlabelled-nodes-hide-first).
-func (l *Life) firstUnnoticed(pod string) bool {
+func (l *Life) FirstOfItsKind(pod string) bool {
 	placed, nodes := map[string]*v1.Pod{}, map[string]*v1.Node{}
 	assumed := map[string]bool{} // those of them that are on their way
 	for _, s := range l.Trace.Startups {
@@ -48,7 +48,7 @@ func (l *Life) firstUnnoticed(pod string) bool {
 		return all, known
 	}
 	rejected, left, knownLeft := false, false, false
-	for i := range l.Trace.Entries[:l.end()] {
+	for i := range l.Trace.Entries[:l.End] {
 		before, knownBefore := 0, 0
 		if waits != nil {
 			before, knownBefore = peers()
@@ -98,36 +98,37 @@ func (l *Life) firstUnnoticed(pod string) bool {
 	return rejected && (left || knownLeft) && filter.GoesWith(waits, waits)
 }
 
-// peerMetByGate tells whether the last cycle of a pod ended as the pod has to be with others like itself, and the scheduler was
+// PeerMetByGate tells whether the last cycle of a pod ended as the pod has to be with others like itself, and the scheduler was
 // told since that such a one is on a node, or that one there is like it now. The hint of the plugin that rejected the pod
 // says that this helps (interpodaffinity/plugin.go:207@v1.37.1); the pod was gated, and so nobody asked it.
-func (l *Life) peerMetByGate(name string) (met bool) {
+func (l *Life) PeerMetByGate(name string) (met bool) {
 	var waits *v1.Pod
 	rejected := false
 	goesWith := func(p *v1.Pod) bool { return p != nil && p.Spec.NodeName != "" && filter.GoesWith(waits, p) }
-	for i := range l.Trace.Entries[:l.end()] {
+	for i := range l.Trace.Entries[:l.End] {
 		e := &l.Trace.Entries[i]
-		switch {
+		is, _ := e.Is.(*v1.Pod)
+		switch was, _ := e.Was.(*v1.Pod); {
 		case e.What == timeline.TakenOver:
 			waits, rejected, met = nil, false, false
 		case e.What == timeline.Popped && e.Pod() == name:
-			waits, rejected, met = pod(e.Is), false, false
+			waits, rejected, met = is, false, false
 		case waits == nil:
 		case e.What == timeline.Unfit && e.Pod() == name:
 			rejected = strings.Contains(e.Text, filter.NoPeers)
-		case e.What == timeline.Handled && goesWith(pod(e.Is)) && !goesWith(pod(e.Was)):
+		case e.What == timeline.Handled && goesWith(is) && !goesWith(was):
 			met = met || rejected && slices.ContainsFunc(e.Left, func(left timeline.Left) bool { return left.Pod == name && left.Gated })
 		}
 	}
 	return met
 }
 
-// nodeForShunned tells whether pods on nodes shunned a pod that has no such terms of its own when it was last
+// NodeForShunned tells whether pods on nodes shunned a pod that has no such terms of its own when it was last
 // tried, and it can be helped now only by nodes that were added, or whose labels have changed, since then.
-func (l *Life) nodeForShunned(pod string, preempts bool) bool {
+func (l *Life) NodeForShunned(pod string, preempts bool) bool {
 	var waits *v1.Pod
 	rejected, nodes := false, map[string]*v1.Node{} // as they were then; nil if they were not
-	for i := range l.Trace.Entries[:l.end()] {
+	for i := range l.Trace.Entries[:l.End] {
 		switch e := &l.Trace.Entries[i]; {
 		case e.What == timeline.TakenOver:
 			waits, rejected = nil, false

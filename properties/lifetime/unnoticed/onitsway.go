@@ -1,4 +1,4 @@
-package known
+package unnoticed
 
 import (
 	"maps"
@@ -37,13 +37,25 @@ var resized = onItsWay{
 	nominated: true,
 }
 
+// Relabelled tells whether a plugin rejected a pod when it was last tried, and it can be helped only as others were bound with other labels than they
+// were assumed with. It is helped if it fits or, if preempts, if it can preempt.
+func (l *Life) Relabelled(pod string, preempts bool) bool {
+	return l.changedOnItsWay(pod, preempts, relabelled)
+}
+
+// Resized tells whether a plugin rejected a pod when it was last tried, and it can be helped only as others have come to ask for less while they were
+// nominated, or assumed on a node. It is helped if it fits or, if preempts, if it can preempt.
+func (l *Life) Resized(pod string, preempts bool) bool {
+	return l.changedOnItsWay(pod, preempts, resized)
+}
+
 // changedOnItsWay tells whether a plugin rejected a pod when it was last tried, and it can be helped now, or could when it was handled, only as
 // others have changed that were not bound then. It is helped if it fits or, if preempts, if it can preempt.
 func (l *Life) changedOnItsWay(pod string, preempts bool, how onItsWay) bool {
 	rejected := false
 	var told []int // the entries that say so
 	assumed, before := map[types.UID]*v1.Pod{}, map[types.UID]*v1.Pod{}
-	for i := range l.Trace.Entries[:l.end()] {
+	for i := range l.Trace.Entries[:l.End] {
 		e := &l.Trace.Entries[i]
 		is, _ := e.Is.(*v1.Pod)
 		switch {
@@ -89,7 +101,7 @@ func (l *Life) changedOnItsWay(pod string, preempts bool, how onItsWay) bool {
 	}
 	return rejected && len(told) > 0 && (l.helpless(pod, preempts, undo) || slices.ContainsFunc(told, func(i int) bool {
 		then := *l
-		then.until = i + 1
+		then.End = i + 1
 		return then.helpless(pod, preempts, undo) && !then.helpless(pod, preempts, func(*model.Cluster) {})
 	}))
 }
