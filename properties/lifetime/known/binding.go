@@ -177,10 +177,10 @@ func (l *Life) noPause() bool {
 		switch e := &l.Trace.Entries[i]; {
 		case e.At < end-time.Second:
 		case e.What == timeline.Ends:
-			over[e.Pod()] = true
-		case e.What == timeline.Decided && len(e.Victims) > 0 && over[e.Pod()]:
-			decided[e.Pod()]++
-			delete(over, e.Pod())
+			over[e.Preemptor()] = true
+		case e.What == timeline.Decided && len(e.Victims) > 0 && over[e.Preemptor()]:
+			decided[e.Preemptor()]++
+			delete(over, e.Preemptor())
 		}
 	}
 	for _, n := range decided {
