@@ -8,10 +8,14 @@ import (
 	"github.com/stretchr/testify/require"
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/preemptcheck/preemptcheck/internal/mk"
+	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/answers/podgroups"
+	"github.com/preemptcheck/preemptcheck/model/device"
 	"github.com/preemptcheck/preemptcheck/model/podgroup"
 	"github.com/preemptcheck/preemptcheck/model/release"
 )
@@ -19,13 +23,6 @@ import (
 // TestDevicesOfMembers: a and b claim devices of a node that has two, and were placed there in turn. Each claim has to get one of its own, and
 // a claim of both just one.
 func TestDevicesOfMembers(t *testing.T) {
-	claims := func(names ...string) func(*v1.Pod) {
-		return func(p *v1.Pod) {
-			for _, name := range names {
-				p.Spec.ResourceClaims = append(p.Spec.ResourceClaims, v1.PodResourceClaim{Name: name, ResourceClaimName: &name})
-			}
-		}
-	}
 	for _, tt := range []struct {
 		name     string
 		of       [2][]string          // a's claims, and b's
@@ -95,20 +92,110 @@ func TestDevicesOfMembers(t *testing.T) {
 	}
 }
 
+// claims has a pod use claims.
+func claims(names ...string) func(*v1.Pod) {
+	return func(p *v1.Pod) {
+		for _, name := range names {
+			p.Spec.ResourceClaims = append(p.Spec.ResourceClaims, v1.PodResourceClaim{Name: name, ResourceClaimName: &name})
+		}
+	}
+}
+
 // allocations are what an observation says of claims of one device each.
 func allocations(t *testing.T, of map[string]string) map[string]string {
 	all := map[string]string{}
 	for claim, device := range of {
-		text, err := json.Marshal(&resourcev1.AllocationResult{
-			Devices: resourcev1.DeviceAllocationResult{Results: []resourcev1.DeviceRequestAllocationResult{{Request: "r", Driver: "d", Pool: "n", Device: device}}}})
+		text, err := json.Marshal(allocation(device))
 		require.NoError(t, err)
 		all["default/"+claim] = string(text)
 	}
 	return all
 }
 
+// allocation is one device for a claim.
+func allocation(name string) *resourcev1.AllocationResult {
+	return &resourcev1.AllocationResult{
+		Devices: resourcev1.DeviceAllocationResult{Results: []resourcev1.DeviceRequestAllocationResult{{Request: "r", Driver: "d", Pool: "n", Device: name}}}}
+}
+
 // TestReadDevices: what is no allocation is an error that names the claim.
 func TestReadDevices(t *testing.T) {
 	_, err := podgroup.Read(map[string]string{"default/c": "{"})
 	assert.ErrorContains(t, err, "claim default/c")
+}
+
+// sharing is a group whose pods a and b share claim shared, of which a has claim own, and b claim had, which has devices already.
+func sharing() *podgroup.Cycle {
+	settings := mk.WithGroups()
+	settings.FeatureGates[device.GateGroupClaims] = true
+	claim := func(name string, change ...func(*resourcev1.ResourceClaim)) *resourcev1.ResourceClaim {
+		c := &resourcev1.ResourceClaim{}
+		c.Namespace, c.Name = "default", name
+		for _, f := range change {
+			f(c)
+		}
+		return c
+	}
+	return cycleOf(model.PodGroupKey("default", "g"), settings, mk.Pod("a", 1, mk.Member("g"), claims("own", "shared")), mk.Pod("b", 1, mk.Member("g"), claims("shared", "had")),
+		mk.Pod("c", 1, mk.Member("g")), claim("own"), claim("shared"), claim("had", func(c *resourcev1.ResourceClaim) {
+			c.Status.Allocation = allocation("9")
+			c.Status.ReservedFor = []resourcev1.ResourceClaimConsumerReference{{Resource: "pods", Name: "b", UID: "default/b"}}
+		}), mk.Group("g", 1, func(g *schedulingv1beta1.PodGroup) {
+			g.Spec.ResourceClaims = []schedulingv1beta1.PodGroupResourceClaim{{Name: "shared", ResourceClaimName: new("shared")}}
+		}))
+}
+
+// As a member is bound, its devices are written to its claims, and these are reserved for it or for its group.
+func TestWriteClaims(t *testing.T) {
+	cy := sharing()
+	got := map[string]*resourcev1.AllocationResult{"default/own": allocation("1"), "default/shared": allocation("2"), "default/had": allocation("3")}
+	for _, tt := range []struct {
+		name   string
+		member int
+		claim  string
+		device string
+		user   types.UID
+	}{
+		{"its own", 0, "default/own", "1", "default/a"},
+		{"its group's", 0, "default/shared", "2", "podgroup/default/g"},
+		{"its group's, of another", 1, "default/shared", "2", "podgroup/default/g"},
+		{"one that has devices already", 1, "default/had", "9", "default/b"},
+		{"one that no entry names", 2, "default/own", "1", "default/c"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			at := podgroup.Placement{Pod: cy.Members[tt.member], Node: "n1", Devices: got}
+			written, known := cy.Written(cy, nil, at, tt.claim)
+			assert.True(t, known)
+			assert.Equal(t, allocation(tt.device), written)
+			assert.True(t, cy.Reserved(cy, at, tt.claim))
+			assert.Equal(t, tt.user, cy.User(cy, at, tt.claim))
+		})
+	}
+}
+
+func TestUsersOfClaims(t *testing.T) {
+	cy := sharing()
+	a, b := cy.Members[0], cy.Members[1]
+	assert.True(t, podgroup.Uses(cy.Cluster.Extra, b, "default/had"))
+	assert.False(t, podgroup.Uses(cy.Cluster.Extra, a, "default/had"), "it is reserved for another")
+	assert.False(t, podgroup.Uses(cy.Cluster.Extra, b, "default/shared"), "another claim is reserved for it")
+	assert.False(t, podgroup.UsedBy(cy.Cluster.Extra, "podgroup/default/g", "default/shared"))
+}
+
+// The devices of all members that are placed are gone for the next one; the cluster itself stays as it is.
+func TestDevicesOfMembersBefore(t *testing.T) {
+	cy := sharing()
+	placed := []podgroup.Placement{
+		{Pod: cy.Members[0], Node: "n1", Devices: map[string]*resourcev1.AllocationResult{"default/own": allocation("1")}},
+		{Pod: cy.Members[1], Node: "n1", Devices: map[string]*resourcev1.AllocationResult{"default/shared": allocation("2")}},
+	}
+	world := cy.World(cy, cy.Members[2], placed, nil)
+	for claim, at := range map[string]podgroup.Placement{"default/own": placed[0], "default/shared": placed[1]} {
+		assert.Equal(t, at.Devices[claim], podgroup.Allocated(world.Extra, claim), claim)
+		assert.True(t, podgroup.Uses(world.Extra, at.Pod, claim), claim)
+		assert.Nil(t, podgroup.Allocated(cy.Cluster.Extra, claim), claim)
+	}
+	ways, exact := podgroup.Allocations(cy.OfPods.NewCycle(world), "n1", 10)
+	assert.Equal(t, []map[string]*resourcev1.AllocationResult{nil}, ways, "a member without claims needs no devices")
+	assert.True(t, exact)
 }
