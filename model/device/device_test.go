@@ -122,6 +122,7 @@ func TestDynamicResources(t *testing.T) {
 		{"allocated elsewhere", []string{"c"}, list(claim("c", "a", 1, allocated("1"), forNode("m"))), "DynamicResources (unresolvable)", []string{"default/c"}},
 		{"allocated elsewhere, for another", []string{"c"}, list(claim("c", "a", 1, allocated("1"), forNode("m"), reserved)), "DynamicResources (unresolvable)", nil},
 		{"one of two elsewhere", []string{"c", "d"}, list(claim("c", "a", 1, allocated("1"), forNode("m")), a, claim("d", "a", 1)), "DynamicResources (unresolvable)", nil},
+		{"the second of two elsewhere", []string{"c", "d"}, list(claim("c", "a", 1, allocated("1")), claim("d", "a", 1, allocated("2"), forNode("m"))), "DynamicResources (unresolvable)", []string{"default/d"}},
 		{"no device", []string{"c"}, list(claim("c", "a", 1), a), "DynamicResources (unresolvable)", nil},
 		{"a device", []string{"c"}, list(claim("c", "a", 1), a, slice("a", "1")), "", nil},
 		{"another driver's", []string{"c"}, list(claim("c", "a", 1), a, slice("b", "1")), "DynamicResources (unresolvable)", nil},
@@ -339,6 +340,7 @@ func TestDevicesNotCovered(t *testing.T) {
 				assert.Empty(t, u)
 			} else if assert.Len(t, u, 1) {
 				assert.Equal(t, field, u[0].Field)
+				assert.NotEmpty(t, u[0].Why)
 			}
 		})
 	}

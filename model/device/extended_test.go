@@ -245,6 +245,10 @@ func TestNoneAndAllFromDevices(t *testing.T) {
 	}
 	require.False(t, device.Backs([]runtime.Object{class}, asking(gpu, "0")))
 	require.True(t, device.Backs([]runtime.Object{class}, asking(gpu, "1")))
+	claims, _, _, _, _ := claiming()
+	require.False(t, device.Uses([]runtime.Object{class}, asking(gpu, "0")))
+	require.True(t, device.Uses([]runtime.Object{class}, asking(gpu, "1")))
+	require.True(t, device.Uses([]runtime.Object{class}, claims))
 	require.Empty(t, fieldsOf(mk.Cluster(asking(gpu, "32"), has(), class)))
 	for _, p := range []*v1.Pod{asking(gpu, "1", byName("gpus"), "500m"), asking(gpu, "500m", byName("gpus"), "1")} {
 		require.Equal(t, []string{"spec.containers"}, fieldsOf(mk.Cluster(p, has(), class)))

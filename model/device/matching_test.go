@@ -75,6 +75,19 @@ func TestMatchingOfEffects(t *testing.T) {
 	require.True(t, newMatching(offered, wishes, always).complete())
 }
 
+// Not all ways are tried where they come to the same: of devices that are alike, and where nothing but administration is wanted.
+func TestMatchingTriesNoMore(t *testing.T) {
+	asked := 0
+	keeper := func(admin, other int) bool { asked++; return admin == other }
+	wishes := []wish{{claim: 1, count: 6, admin: true}, {claim: 1, count: 7}}
+	require.False(t, newMatching(make([]offer, 12), wishes, keeper).complete())
+	require.Less(t, asked, 200, "devices that are alike")
+
+	wishes = []wish{{claim: 1, count: 6, admin: true}, {claim: 2, count: 13, admin: true}}
+	require.Empty(t, newMatching(make([]offer, 12), wishes, withinClaim).first, "nothing is withheld from another wish")
+	require.False(t, newMatching(make([]offer, 12), wishes, withinClaim).complete())
+}
+
 // given is a device that a wish has got.
 type given struct {
 	w  *wish

@@ -144,6 +144,13 @@ func TestDevicesInPart(t *testing.T) {
 			p.counts("3")
 			p.takes("1")
 		}, fails},
+		"counters of the pool in use by a device of its second slice": {func(p *parts) {
+			p.consume(p.device, "2")
+			p.another(func(*resourcev1.Device) {})
+			p.counts("3")
+			p.slice, p.counters = p.counters, p.slice
+			p.takes("1")
+		}, fails},
 		"counters of the pool left": {func(p *parts) {
 			p.consume(p.device, "2")
 			p.another(func(*resourcev1.Device) {})
@@ -222,6 +229,12 @@ func TestDevicesInPart(t *testing.T) {
 			p.request.Count = 2
 			p.claim.Spec.Devices.Constraints = []resourcev1.DeviceConstraint{{MatchAttribute: &about, Requests: []string{"others"}}}
 		}, fits},
+		"not alike, behind a constraint of other requests": {func(p *parts) {
+			socket(p.device, "socket", 1)
+			p.another(func(of *resourcev1.Device) { socket(of, "a/socket", 2) })
+			p.request.Count = 2
+			p.claim.Spec.Devices.Constraints = []resourcev1.DeviceConstraint{{MatchAttribute: &about, Requests: []string{"others"}}, {MatchAttribute: &about}}
+		}, fails},
 		"without the attribute": {func(p *parts) {
 			p.claim.Spec.Devices.Constraints = []resourcev1.DeviceConstraint{{MatchAttribute: &about}}
 		}, fails},

@@ -116,6 +116,17 @@ func TestNotModelledBehindOthers(t *testing.T) {
 			second.Tolerations = []resourcev1.DeviceToleration{{TolerationSeconds: new(int64)}}
 			allocated(s.claim, result(s, "e"), second)
 		}, []string{"status.allocation.devices.results[1]"}},
+		{"the second claim that is allocated", func(s *state) {
+			tainted(s)
+			of := result(s, "d")
+			of.Tolerations = []resourcev1.DeviceToleration{{TolerationSeconds: new(int64)}}
+			allocated(s.claim, result(s, "e"))
+			second := s.claim.DeepCopy()
+			second.Name = "d"
+			s.p.Spec.ResourceClaims = append(s.p.Spec.ResourceClaims, v1.PodResourceClaim{Name: "d", ResourceClaimName: new("d")})
+			allocated(second, of)
+			s.more = append(s.more, second)
+		}, []string{"status.allocation.devices.results[0]"}},
 		{"tolerations of the second request", func(s *state) {
 			tainted(s)
 			add(s, "s", 1).Tolerations = exists
@@ -211,15 +222,15 @@ func TestNotModelledBehindOthers(t *testing.T) {
 func TestResourcesFromDevices(t *testing.T) {
 	for _, on := range []bool{true, false} {
 		for count := range 2 {
-			got := mk.Pod("got", 1, mk.On("n"), func(p *v1.Pod) {
+			got := func(p *v1.Pod) {
 				p.Status.NodeAllocatableResourceClaimStatuses = make([]v1.NodeAllocatableResourceClaimStatus, count)
-			})
-			c := mk.Cluster(mk.Pod("p", 1), mk.Node("n", "1"), got)
+			}
+			c := mk.Cluster(mk.Pod("p", 1), mk.Node("n", "1"), mk.Pod("one", 1, mk.On("n"), got), mk.Pod("other", 1, mk.On("n"), got))
 			c.Settings.FeatureGates = map[string]bool{"DRANodeAllocatableResources": on}
 			objects := []string(nil)
 			device.UnmodelledResources(model.NewSnapshot(c), func(object, _, _ string) { objects = append(objects, object) })
 			if on && count > 0 {
-				require.Equal(t, []string{"Pod default/got"}, objects)
+				require.Equal(t, []string{"Pod default/one", "Pod default/other"}, objects)
 			} else {
 				require.Empty(t, objects)
 			}
