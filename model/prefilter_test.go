@@ -130,3 +130,30 @@ func TestDefaultPlugins(t *testing.T) {
 	require.Equal(t, []string{"NodeName", "NodeUnschedulable", "TaintToleration", "NodeAffinity", "NodePorts", "NodeResourcesFit", "VolumeRestrictions", "NodeVolumeLimits",
 		"VolumeBinding", "VolumeZone", "PodTopologySpread", "InterPodAffinity", "DynamicResources", "NodeDeclaredFeatures"}, names)
 }
+
+// rejects is a plugin of that name whose filter rejects every node.
+type rejects string
+
+func (r rejects) Name() string { return string(r) }
+
+func (rejects) PreFilter(*filter.Snapshot) (filter.State, filter.Answer) {
+	return filter.EachNode(func(*v1.Node) *filter.Verdict { return filter.Resolvable("r") }), filter.Answer{}
+}
+
+// Of plugins that reject a node, the verdict is that of the first one in the order of filters.
+func TestOrderOfFilters(t *testing.T) {
+	rules := model.Documented()
+	rules.Plugins = []filter.Plugin{rejects("a"), rejects("b"), rejects("c")}
+	cy := rules.NewCycle(mk.Cluster(mk.Pod("p", 1), mk.Node("n", "1")))
+	first := func() string { return cy.RunFilters(cy.Nodes[0], cy.Nodes[0].View()).Plugin }
+	require.Equal(t, "a", first())
+	cy.PreFiltered.Sort(func(plugin string) int { return strings.Index("cab", plugin) })
+	require.Equal(t, "c", first())
+}
+
+// Room that was made for a pod is left to it by pods of lower priority, and by its equals.
+func TestRespectNomination(t *testing.T) {
+	for nominated, want := range map[int32]bool{8: false, 9: true, 10: true} {
+		require.Equal(t, want, model.RespectNomination(&filter.Pod{Priority: 9}, &filter.Pod{Priority: nominated}), nominated)
+	}
+}

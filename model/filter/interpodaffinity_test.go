@@ -9,7 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/preemptcheck/preemptcheck/internal/mk"
+	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/answers"
+	"github.com/preemptcheck/preemptcheck/model/filter"
 )
 
 func TestInterPodAffinity(t *testing.T) {
@@ -35,10 +37,12 @@ func TestInterPodAffinity(t *testing.T) {
 		{"near nobody", mk.Pod("p", 9, mk.Near(host, "a")), nil, unmatched},
 		{"near in another domain", mk.Pod("p", 9, mk.Near(host, "a")), []any{mk.Pod("a", 0, mk.On("m"), mk.App("a"))}, unmatched},
 		{"near in the same zone", mk.Pod("p", 9, mk.Near(zone, "a")), []any{mk.Pod("a", 0, mk.On("m"), mk.App("a"))}, ""},
+		{"near the second pod of the zone", mk.Pod("p", 9, mk.Near(zone, "a")), []any{mk.Pod("x", 0, mk.On("m")), mk.Pod("a", 0, mk.On("m"), mk.App("a"))}, ""},
 		{"near by a label that the node lacks", mk.Pod("p", 9, mk.Near("rack", "a")), []any{mk.Pod("a", 0, mk.On("n"), mk.App("a"))}, unmatched},
 		{"each term another pod", mk.Pod("p", 9, mk.Near(host, "a"), mk.Near(zone, "b")), []any{mk.Pod("a", 0, mk.On("n"), mk.App("a")), mk.Pod("b", 0, mk.On("m"), mk.App("b"))}, ""},
 		{"one term nobody", mk.Pod("p", 9, mk.Near(host, "a"), mk.Near(host, "b")), []any{mk.Pod("a", 0, mk.On("n"), mk.App("a"))}, unmatched},
 		{"the first of its group", mk.Pod("p", 9, mk.App("a"), mk.Near(host, "a")), nil, ""},
+		{"the first of its group, beside others", mk.Pod("p", 9, mk.App("a"), mk.Near(host, "a")), []any{mk.Pod("b", 0, mk.On("n"), mk.App("b")), mk.Pod("c", 0, mk.On("m"), mk.App("b"))}, ""},
 		{"the first without the label", mk.Pod("p", 9, mk.App("a"), mk.Near("rack", "a")), nil, unmatched},
 		{"not the first", mk.Pod("p", 9, mk.App("a"), mk.Near(host, "a")), []any{mk.Pod("a", 0, mk.On("m"), mk.App("a"))}, unmatched},
 		{"not the first, by a pod in no domain", mk.Pod("p", 9, mk.App("a"), mk.Near(host, "a")), []any{mk.Pod("a", 0, mk.On("bare"), mk.App("a"))}, unmatched},
@@ -50,6 +54,8 @@ func TestInterPodAffinity(t *testing.T) {
 		{"away", mk.Pod("p", 9, mk.Away(host, "a")), []any{mk.Pod("a", 0, mk.On("n"), mk.App("a"))}, matched},
 		{"away from another domain", mk.Pod("p", 9, mk.Away(host, "a")), []any{mk.Pod("a", 0, mk.On("m"), mk.App("a"))}, ""},
 		{"away in the same zone", mk.Pod("p", 9, mk.Away(zone, "a")), []any{mk.Pod("a", 0, mk.On("m"), mk.App("a"))}, matched},
+		{"away in the same zone, beside one of no zone", mk.Pod("p", 9, mk.Away(zone, "a")), []any{mk.Pod("a", 0, mk.On("m"), mk.App("a")), mk.Pod("b", 0, mk.On("bare"), mk.App("a"))}, matched},
+		{"away by the second term", mk.Pod("p", 9, awayFromBoth), []any{mk.Pod("b", 0, mk.On("n"), mk.App("b"))}, matched},
 		{"away by a label that the node lacks", mk.Pod("p", 9, mk.Away("rack", "a")), []any{mk.Pod("a", 0, mk.On("n"), mk.App("a"))}, ""},
 		{"away from itself", mk.Pod("p", 9, mk.App("a"), mk.Away(host, "a")), nil, ""},
 		{"away from a nominated pod", mk.Pod("p", 9, mk.Away(host, "a")), []any{mk.Pod("a", 9, mk.Nominated("n"), mk.App("a"))}, matched},
@@ -65,6 +71,53 @@ func TestInterPodAffinity(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			assert.Equal(t, tt.want, verdictOnN(tt.preemptor, append(tt.pods, n, neighbour, bare)...))
+		})
+	}
+}
+
+// awayFromBoth keeps a pod from hosts with pods of the App a, and from zones with those of b.
+func awayFromBoth(p *v1.Pod) {
+	mk.Away(v1.LabelHostname, "a")(p)
+	terms := &p.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	*terms = append(*terms, v1.PodAffinityTerm{TopologyKey: "zone", LabelSelector: mk.ForApp("b")})
+}
+
+// What counts are the pods that are left on the node, and those of all others.
+func TestInterPodAffinityOnceVictimsAreGone(t *testing.T) {
+	const host = v1.LabelHostname
+	labelled := func(name string) *v1.Node {
+		return mk.Node(name, "2", func(n *v1.Node) { n.Labels = map[string]string{host: name, "zone": "z"} })
+	}
+	const away, shunned = "node(s) didn't match pod anti-affinity rules", "node(s) didn't satisfy existing pods anti-affinity rules"
+	a, b := mk.Pod("a", 0, mk.On("n"), mk.App("a")), mk.Pod("b", 0, mk.On("m"), mk.App("b"))
+	for _, tt := range []struct {
+		name         string
+		preemptor    *v1.Pod
+		pods         []any
+		before, left string // the reason; "" fits
+	}{
+		{"away", mk.Pod("p", 9, mk.Away(host, "a")), []any{a}, away, ""},
+		{"away from another node's, too", mk.Pod("p", 9, awayFromBoth), []any{a, b}, away, away},
+		{"away from both kinds, of which one is on another host", mk.Pod("p", 9, awayFromBoth), []any{mk.Pod("a", 0, mk.On("m"), mk.App("a")), b}, away, away},
+		{"shunned", mk.Pod("p", 9, mk.App("a")), []any{mk.Pod("x", 0, mk.On("n"), mk.Away(host, "a"))}, shunned, ""},
+		{"near", mk.Pod("p", 9, mk.Near(host, "a")), []any{a}, "", filter.NoPeers},
+		{"near, and the first once it is gone", mk.Pod("p", 9, mk.App("a"), mk.Near(host, "a")), []any{a}, "", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := model.NewSnapshot(mk.Cluster(tt.preemptor, append(tt.pods, labelled("n"), labelled("m"))...))
+			st, _ := filter.InterPodAffinity{}.PreFilter(s)
+			n, reason := s.Nodes[0], func(failed *filter.Verdict) string {
+				if failed == nil {
+					return ""
+				}
+				return failed.Reasons[0]
+			}
+			for range 20 { // terms are counted in no order
+				require.Equal(t, tt.before, reason(st.Fits(n, n.View())))
+				st.(*filter.InterPodAffinityState).Count()
+				require.Equal(t, tt.left, reason(st.Fits(n, filter.View{})))
+			}
+			require.Len(t, st.(*filter.InterPodAffinityState).AntiAffinity, len(filter.RequiredAntiAffinity(tt.preemptor)))
 		})
 	}
 }

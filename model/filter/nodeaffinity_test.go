@@ -102,3 +102,23 @@ func TestTermMatches(t *testing.T) {
 		require.Equal(t, tt.want, termMatches(&v1.NodeSelectorTerm{MatchExpressions: tt.labels, MatchFields: tt.fields}, n), "%+v", tt)
 	}
 }
+
+// A node has to have all labels of the node selector, with their values.
+func TestNodeSelector(t *testing.T) {
+	n := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", Labels: map[string]string{"zone": "a", "rack": "b"}}}
+	for _, tt := range []struct {
+		selector map[string]string
+		want     bool
+	}{
+		{nil, true},
+		{map[string]string{"zone": "a"}, true},
+		{map[string]string{"zone": "a", "rack": "b"}, true},
+		{map[string]string{"zone": "a", "rack": "c"}, false},
+		{map[string]string{"zone": "c", "rack": "b"}, false},
+		{map[string]string{"zone": "a", "disk": ""}, false},
+	} {
+		for range 20 { // labels come in no order
+			require.Equal(t, tt.want, MatchesNodeAffinity(&v1.Pod{Spec: v1.PodSpec{NodeSelector: tt.selector}}, n), "%+v", tt)
+		}
+	}
+}

@@ -53,3 +53,18 @@ func TestSharedHostPorts(t *testing.T) {
 		require.Equal(t, verdict, verdictOnN(pod(tt.a), mk.Node("n", "9"), bound), tt.name)
 	}
 }
+
+// Sidecars take their ports as long as the pod is there; other init containers are gone before (KEP-753).
+func TestPortsOfInitContainers(t *testing.T) {
+	pod := func(init ...v1.Container) *v1.Pod {
+		return mk.Pod("p", 9, func(p *v1.Pod) {
+			for i := range init {
+				init[i].Ports = []v1.ContainerPort{{HostPort: 80}}
+			}
+			p.Spec.InitContainers = init
+		})
+	}
+	require.True(t, filter.ShareHostPort(pod(mk.Sidecar()), pod(mk.Container(), mk.Sidecar())))
+	require.False(t, filter.ShareHostPort(pod(mk.Sidecar()), pod(mk.Container())))
+	require.False(t, filter.ShareHostPort(pod(mk.Container()), pod(mk.Container())))
+}

@@ -32,8 +32,8 @@ func TestBefore(t *testing.T) {
 // Which pods are bound, placed and counted, where one is nominated and another one's node is gone.
 func TestWhoIsWhere(t *testing.T) {
 	s := model.NewSnapshot(mk.Cluster(mk.Pod("p", 9), mk.Node("m", "1"), mk.Node("n", "1"), mk.Pod("a", 0, mk.On("m")), mk.Pod("b", 0, mk.On("n")), mk.Pod("c", 0, mk.On("n")),
-		mk.Pod("waits", 0, mk.Nominated("n")), mk.Pod("lost", 0, mk.On("gone"))))
-	require.Equal(t, 6, s.Size())
+		mk.Pod("waits", 0, mk.Nominated("n")), mk.Pod("too", 0, mk.Nominated("n")), mk.Pod("lost", 0, mk.On("gone"))))
+	require.Equal(t, 7, s.Size())
 	names := func(each func(func(*filter.Pod))) (out []string) {
 		each(func(p *filter.Pod) { out = append(out, p.Name) })
 		return out
@@ -42,16 +42,16 @@ func TestWhoIsWhere(t *testing.T) {
 		return names(func(visit func(*filter.Pod)) { s.Placed(func(_ *filter.Node, p *filter.Pod) { visit(p) }) })
 	}
 	require.Equal(t, []string{"a", "b", "c", "lost"}, names(s.Bound))
-	require.Equal(t, []string{"a", "b", "c", "waits"}, placed(s))
+	require.Equal(t, []string{"a", "b", "c", "waits", "too"}, placed(s))
 	a, b := s.Nodes[0].Pods[0], s.Nodes[1].Pods[0]
 	without := s.Without([]*filter.Pod{a, b})
-	require.Equal(t, 6, without.Size())
+	require.Equal(t, 7, without.Size())
 	require.Equal(t, []string{"c", "lost", "a", "b"}, names(without.Bound))
-	require.Equal(t, []string{"c", "waits"}, placed(without))
+	require.Equal(t, []string{"c", "waits", "too"}, placed(without))
 	before, gone := without.Before()
 	require.Equal(t, []*filter.Pod{a, b}, gone)
-	require.ElementsMatch(t, []string{"a", "b", "c", "waits"}, placed(before))
-	require.Equal(t, []string{"a", "b", "c", "waits"}, placed(s), "a snapshot does not change")
+	require.ElementsMatch(t, []string{"a", "b", "c", "waits", "too"}, placed(before))
+	require.Equal(t, []string{"a", "b", "c", "waits", "too"}, placed(s), "a snapshot does not change")
 }
 
 // A view remembers who was taken away, and who came back.

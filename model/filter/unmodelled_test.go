@@ -42,6 +42,8 @@ func TestUnmodelledSelectors(t *testing.T) {
 	oddPods := func(t *v1.PodAffinityTerm) { t.LabelSelector = odd }
 	oddNamespaces := func(t *v1.PodAffinityTerm) { t.NamespaceSelector = odd }
 	everywhere := func(t *v1.PodAffinityTerm) { t.NamespaceSelector = &metav1.LabelSelector{} }
+	red := func(t *v1.PodAffinityTerm) { t.NamespaceSelector = mk.ForApp("red") }
+	known := &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default"}}
 	const required = ".requiredDuringSchedulingIgnoredDuringExecution"
 	for _, tt := range []struct {
 		name   string
@@ -62,6 +64,9 @@ func TestUnmodelledSelectors(t *testing.T) {
 		{"affinity of another pod", filter.InterPodAffinity{}, mk.Pod("p", 9), []any{mk.Pod("x", 0, mk.On("n"), near(oddPods))}, nil},
 		{"a term of all namespaces", filter.InterPodAffinity{}, mk.Pod("p", 9, near(everywhere)), nil, nil},
 		{"a term of its own namespace", filter.InterPodAffinity{}, mk.Pod("p", 9, near(plain)), nil, nil},
+		{"a term of namespaces that are known", filter.InterPodAffinity{}, mk.Pod("p", 9, near(red)), []any{known, mk.Pod("x", 0, mk.On("n"))}, nil},
+		{"a term of namespaces of which another pod's is not known", filter.InterPodAffinity{}, mk.Pod("p", 9, near(red)), []any{known, mk.Pod("x", 0, mk.On("n")), mk.Pod("y", 0, mk.In("other"))},
+			[]string{"Pod default/p: spec.affinity.podAffinity" + required + "[0].namespaceSelector"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string

@@ -185,7 +185,7 @@ func TestOpenSizes(t *testing.T) {
 			})}
 		makes := c.DeepCopy()
 		makes.Extra = []runtime.Object{mk.Class("local", "driver", storagev1.VolumeBindingWaitForFirstConsumer), c.Extra[1],
-			&storagev1.CSIStorageCapacity{StorageClassName: "local", Capacity: new(resource.MustParse(test.has))}}
+			&storagev1.CSIStorageCapacity{StorageClassName: "local", Capacity: gibibytes("0")}, &storagev1.CSIStorageCapacity{StorageClassName: "local", Capacity: new(resource.MustParse(test.has))}}
 		for _, c := range []*model.Cluster{c, makes} {
 			_, err := answers.Decide(c, answers.Documented())
 			if test.open {

@@ -73,6 +73,9 @@ func TestNodeVolumeLimits(t *testing.T) {
 		return n
 	}
 	waits := mk.Class("wait", mk.Driver, storagev1.VolumeBindingWaitForFirstConsumer)
+	taking := mk.Class("taking", "kubernetes.io/aws-ebs", storagev1.VolumeBindingWaitForFirstConsumer)
+	files := mk.CSINode("n", -1)
+	files.Spec.Drivers[0].Name = "file.example.com"
 	own, foreign := mk.Claim("x-own", mk.OwnedBy("x")), mk.Claim("x-own", mk.OwnedBy("y"))
 	testFilter(t, "NodeVolumeLimits", []filterTest{
 		{"room for it", p, []any{n, a, va, b, vb, user, mk.CSINode("n", 2)}, passes},
@@ -81,6 +84,8 @@ func TestNodeVolumeLimits(t *testing.T) {
 		{"no CSINode", p, []any{n, a, va, b, vb, user}, passes},
 		{"the limit of the second driver", mk.Pod("p", 9, mk.Mounts("b", "a")), []any{n, a, va, b, elsewhere, c, vc, mk.Pod("y", 0, mk.On("n"), mk.Mounts("c")), limits("file.example.com", 9, mk.Driver, 1)}, fails},
 		{"another node's limit", p, []any{n, m, a, va, b, vb, user, mk.CSINode("m", 0)}, passes},
+		{"the second node's limit", p, []any{m, n, a, va, b, vb, user, mk.CSINode("n", 1)}, fails},
+		{"no room, and a pod mounts nothing", p, []any{n, a, va, b, vb, mk.Pod("w", 0, mk.On("n")), user, mk.CSINode("n", 1)}, fails},
 		{"two volumes at once", mk.Pod("p", 9, mk.Mounts("a", "b")), []any{n, a, va, b, vb, mk.CSINode("n", 1)}, fails},
 		{"one volume under two names", mk.Pod("p", 9, mk.Mounts("a", "c")), []any{n, a, va, c, also, mk.CSINode("n", 1)}, passes},
 		{"one volume of two pods counts once", mk.Pod("p", 9, mk.Mounts("c")), []any{n, a, va, c, vc, mk.Pod("x", 0, mk.On("n"), mk.Mounts("a")), mk.Pod("y", 0, mk.On("n"), mk.Mounts("a")), mk.CSINode("n", 2)}, passes},
@@ -97,6 +102,7 @@ func TestNodeVolumeLimits(t *testing.T) {
 
 		{"attached to the node", p, []any{n, a, va, b, vb, mk.Attachment("b", "n"), mk.CSINode("n", 1)}, fails},
 		{"two are attached", p, []any{n, a, va, b, vb, c, vc, mk.Attachment("b", "n"), mk.Attachment("c", "n"), mk.CSINode("n", 2)}, fails},
+		{"attached behind what is no volume", p, []any{n, a, va, b, vb, mk.Attachment("gone", "n"), mk.Attachment("b", "n"), mk.CSINode("n", 1)}, fails},
 		{"attached to another node", p, []any{n, a, va, b, vb, mk.Attachment("b", "m"), mk.CSINode("n", 1)}, passes},
 		{"attached and mounted", p, []any{n, a, va, b, vb, user, mk.Attachment("b", "n"), mk.CSINode("n", 2)}, passes},
 		{"attached for the pod itself", p, []any{n, a, va, mk.Attachment("a", "n"), mk.CSINode("n", 1)}, passes},
@@ -104,6 +110,8 @@ func TestNodeVolumeLimits(t *testing.T) {
 		{"a driver that asks for it is missing", p, []any{n, a, va, asking(mk.Driver), without(mk.CSINode("n", 1))}, never},
 		{"and so is the CSINode", p, []any{n, a, va, asking(mk.Driver)}, never},
 		{"a driver that does not ask for it is missing", p, []any{n, a, va, without(mk.CSINode("n", 1))}, passes},
+		{"the second driver is missing", mk.Pod("p", 9, mk.Mounts("b", "a")), []any{n, a, va, b, elsewhere, asking("file.example.com"), asking(mk.Driver), files}, never},
+		{"the second driver alone asks for it", mk.Pod("p", 9, mk.Mounts("b", "a")), []any{n, a, va, b, elsewhere, asking(mk.Driver), files}, never},
 		{"it is there", p, []any{n, a, va, asking(mk.Driver), mk.CSINode("n", 1)}, passes},
 		{"it is of another volume", p, []any{n, a, va, asking("file.example.com"), mk.CSINode("n", 1)}, passes},
 
@@ -111,6 +119,8 @@ func TestNodeVolumeLimits(t *testing.T) {
 		{"somebody else's claim", mk.Pod("x", 9, mk.MountsOwn("own")), []any{n, foreign, mk.CSINode("n", 9)}, "error"},
 		{"a migrated volume", p, []any{n, a, aws, b, vb, user, mk.CSINode("n", 1)}, passes},
 		{"a migrated volume, and no room", p, []any{n, a, aws, limitOfTaken("n", 0)}, fails},
+		{"a migrated volume to be provisioned, and no room", p, []any{n, mk.Claim("a", mk.Unbound("taking")), taking, limitOfTaken("n", 0)}, fails},
+		{"two volumes that the pod names itself", mk.Pod("p", 9, namesAWS("vol-1"), namesAWS("vol-2")), []any{n, limitOfTaken("n", 1)}, fails},
 		{"a migrated volume, and a pod names it", p, []any{n, a, aws, mk.Pod("x", 0, mk.On("n"), namesAWS("vol-1")), limitOfTaken("n", 1)}, passes},
 		{"a migrated volume, and a pod names another", p, []any{n, a, aws, mk.Pod("x", 0, mk.On("n"), namesAWS("vol-2")), limitOfTaken("n", 1)}, fails},
 		{"a migrated volume, and a CSI volume is the same", p, []any{n, a, aws, b, mk.Volume("b", func(pv *v1.PersistentVolume) {
@@ -197,6 +207,7 @@ func TestUnmodelledMigrated(t *testing.T) {
 		"a zone, and none":     {[]any{disk("a", "z"), disk("b", ""), limit}, true},
 		"two zones, no limit":  {[]any{disk("a", "z"), disk("b", "y")}, false},
 		"an attachment of two": {[]any{disk("a", "z"), disk("c", "y"), attachedBy(google, "c", "n"), limit}, true},
+		"an attachment of two, to the second node":   {[]any{disk("a", "z"), disk("c", "y"), attachedBy(google, "a", "m"), attachedBy(google, "c", "n"), limit}, true},
 		"an attachment of a volume that a pod named": {[]any{disk("a", "z"), inline, limit}, true},
 		"the same, no limit":                         {[]any{disk("a", "z"), inline}, false},
 		"the same, behind another node":              {[]any{disk("a", "z"), attachedBy(google, "a", "m"), inline, limit}, true},
@@ -233,8 +244,11 @@ func TestUnmodelledVolumeOfSecondClaim(t *testing.T) {
 func TestAlikeForLimits(t *testing.T) {
 	user := func(name string, claims ...string) *v1.Pod { return mk.Pod(name, 0, mk.On("n"), mk.Mounts(claims...)) }
 	objects := []any{mk.Node("n", "9"), mk.CSINode("n", 9), user("a", "one"), user("b", "two"), user("shares", "both"), user("too", "both"), user("wants", "wanted"), user("two", "three", "four"),
-		user("attached", "held"), mk.Attachment("held", "n"), mk.Pod("none", 0, mk.On("n"))}
-	for _, claim := range []string{"one", "two", "both", "wanted", "three", "four", "held"} {
+		user("attached", "held"), mk.Attachment("held", "n"), mk.Pod("none", 0, mk.On("n")),
+		user("one and both", "five", "both"), user("both and one", "both", "six"),
+		user("waits", "later"), user("waits, too", "later"), mk.Claim("later", mk.Unbound("wait")), mk.Class("wait", mk.Driver, storagev1.VolumeBindingWaitForFirstConsumer),
+		user("has", "there"), user("has, too", "there"), mk.Claim("there"), mk.Volume("there", func(pv *v1.PersistentVolume) { pv.Spec.CSI.VolumeHandle = "default/later" })}
+	for _, claim := range []string{"one", "two", "both", "wanted", "three", "four", "five", "six", "held"} {
 		objects = append(objects, mk.Claim(claim), mk.Volume(claim))
 	}
 	s := model.NewSnapshot(mk.Cluster(mk.Pod("p", 9, mk.Mounts("wanted")), objects...))
@@ -244,10 +258,11 @@ func TestAlikeForLimits(t *testing.T) {
 	for _, p := range s.Nodes[0].Pods {
 		pods[p.Name] = p
 	}
-	for _, same := range [][2]string{{"a", "b"}, {"shares", "too"}} {
+	for _, same := range [][2]string{{"a", "b"}, {"shares", "too"}, {"one and both", "both and one"}, {"waits", "waits, too"}, {"has", "has, too"}} {
 		assert.True(t, limits.Alike(pods[same[0]], pods[same[1]]), same)
 	}
 	for _, other := range []string{"shares", "wants", "two", "attached", "none"} {
 		assert.False(t, limits.Alike(pods["a"], pods[other]), other)
 	}
+	assert.False(t, limits.Alike(pods["waits"], pods["has"]), "a volume that is yet to be made is none that is there")
 }

@@ -57,6 +57,14 @@ func TestTranslated(t *testing.T) {
 	}
 }
 
+// A volume that cannot be translated stays what it is.
+func TestNotTranslated(t *testing.T) {
+	pv := &v1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{v1.LabelTopologyZone: "a__b"}}}
+	pv.Spec.GCEPersistentDisk = &v1.GCEPersistentDiskVolumeSource{PDName: "d"}
+	x := NewIndex([]runtime.Object{&storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: "n", Annotations: map[string]string{v1.MigratedPluginsAnnotationKey: "kubernetes.io/gce-pd"}}}})
+	assert.Same(t, pv, x.on(&v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}}, pv))
+}
+
 // Each plugin has its driver, and its word for what a volume is called.
 func TestPlugins(t *testing.T) {
 	for _, tt := range []struct {

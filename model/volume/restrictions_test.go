@@ -33,6 +33,7 @@ func TestVolumeRestrictions(t *testing.T) {
 	testFilter(t, "VolumeRestrictions", []filterTest{
 		{"another disk", mk.Pod("p", 9, gce("a", false)), []any{n, mk.Pod("x", 0, mk.On("n"), gce("b", false))}, passes},
 		{"a disk in use", mk.Pod("p", 9, gce("a", false)), []any{n, mk.Pod("x", 0, mk.On("n"), gce("a", false))}, fails},
+		{"a disk in use by the second pod", mk.Pod("p", 9, gce("a", false)), []any{n, mk.Pod("x", 0, mk.On("n")), mk.Pod("y", 0, mk.On("n"), gce("a", false))}, fails},
 		{"on another node", mk.Pod("p", 9, gce("a", false)), []any{n, m, mk.Pod("x", 0, mk.On("m"), gce("a", false))}, passes},
 		{"read by one, written by the other", mk.Pod("p", 9, gce("a", true)), []any{n, mk.Pod("x", 0, mk.On("n"), gce("a", false))}, fails},
 		{"read by both", mk.Pod("p", 9, gce("a", true)), []any{n, mk.Pod("x", 0, mk.On("n"), gce("a", true))}, passes},
@@ -139,4 +140,16 @@ func TestDisksOfOneName(t *testing.T) {
 		{"another kind", mk.Pod("p", 9, gce), []any{n, mk.Pod("x", 0, mk.On("n"), aws("a"), iscsi("a"), rbd("pool", "a"))}, passes},
 		{"the second of each", mk.Pod("p", 9, aws("b"), gce), []any{n, mk.Pod("x", 0, mk.On("n"), iscsi("a"), gce)}, fails},
 	})
+}
+
+// A pod whose claims others may mount, too, is nothing to the plugin, which skips then.
+func TestVolumeRestrictionsSkip(t *testing.T) {
+	for _, tt := range []struct {
+		claim any
+		skips bool
+	}{{mk.Claim("c"), true}, {mk.Claim("c", mk.ForOnePod), false}} {
+		st, answer := volume.VolumeRestrictions{}.PreFilter(model.NewSnapshot(mk.Cluster(mk.Pod("p", 9, mk.Mounts("c")), mk.Node("n", "1"), tt.claim)))
+		require.Nil(t, answer.Rejection)
+		require.Equal(t, tt.skips, st == nil)
+	}
 }
