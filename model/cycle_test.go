@@ -50,24 +50,3 @@ func TestRespected(t *testing.T) {
 		mk.Pod("lower", 8, mk.Nominated("n")), mk.Pod("equal", 9, mk.Nominated("n")), mk.Pod("higher", 10, mk.Nominated("n"))))
 	assert.Equal(t, []string{"equal", "higher"}, namesOf(cy.Respected(cy.Node("n"))))
 }
-
-// rejects is the name of a plugin that fails every node.
-type rejects string
-
-func (r rejects) Name() string { return string(r) }
-
-func (rejects) PreFilter(*filter.Snapshot) (filter.State, filter.Answer) {
-	return filter.EachNode(func(*v1.Node) *filter.Verdict { return filter.Resolvable("no") }), filter.Answer{}
-}
-
-// The first plugin to fail a node gives the verdict, in the order in which they are put.
-func TestSort(t *testing.T) {
-	a := model.Documented()
-	a.Plugins = []filter.Plugin{rejects("late"), rejects("early"), rejects("last")}
-	cy := a.NewCycle(mk.Cluster(mk.Pod("p", 9), mk.Node("n", "1")))
-	assert.Equal(t, "late", cy.RunFilters(cy.Node("n"), filter.View{}).Plugin)
-	cy.PreFiltered.Sort(func(plugin string) int {
-		return map[string]int{"early": 1, "late": 2, "last": 3}[plugin]
-	})
-	assert.Equal(t, "early", cy.RunFilters(cy.Node("n"), filter.View{}).Plugin)
-}
