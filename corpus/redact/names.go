@@ -52,7 +52,16 @@ func (n *names) settle() {
 		return cmp.Or(isValue(a)-isValue(b), strings.Compare(a, b))
 	})
 	for _, kind := range kinds {
-		sorted := slices.Sorted(maps.Keys(n.found[kind]))
+		// Names that cannot be come last, so that a pseudonym of one stays what it is.
+		sorted := slices.SortedFunc(maps.Keys(n.found[kind]), func(a, b string) int {
+			switch cannot := cannotBe(kind, a); {
+			case cannot == cannotBe(kind, b):
+				return strings.Compare(a, b)
+			case cannot:
+				return 1
+			}
+			return -1
+		})
 		given := make(map[string]string, len(sorted))
 		if n.counts[kind] {
 			sorted = numbers(sorted, given)
