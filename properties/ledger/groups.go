@@ -71,7 +71,7 @@ var openGroups = []Entry{
 		Source:      "docs: concepts/scheduling-eviction/topology-spread-constraints; KEP-5710, \"In place victim reprieval\"",
 		Happens:     "PodTopologySpread keeps the counts of two domains as the least, and updates them as pods come and go. That works while all of these are on one node, as its own comment says: with pods on several nodes \"this structure needs to be revisited\". A group preempts in the whole cluster, and a group that can only be disrupted as a whole goes from all its nodes, also for a single pod. When pods are given back in the two domains, a third with fewer pods is overlooked.",
 		Where:       "podtopologyspread/filtering.go:98@v1.37.1, criticalPaths; podgrouppreemption.go:178@v1.37.1, selectVictimsOnDomain; defaultpreemption/default_preemption.go:286@v1.37.1, SelectVictimsOnNode",
-		Consequence: "A single pod whose victims are all given back ends its dry run in an error, and is tried in vain again and again if there is no other node. Units are given back beside which a group breaks its spread constraints: it is nominated where it cannot run, and others are preempted in vain, now in one way and now in another, as the order of a map says which two domains are watched.",
+		Consequence: "Units are given back beside which a group breaks its spread constraints: it is nominated where it cannot run, and others are preempted in vain, now in one way and now in another, as the order of a map says which two domains are watched; and a single pod, all of whose victims are given back, ends its dry run in an error, and is tried in vain again and again if there is no other node.",
 		Releases:    ">=1.37.0",
 		Properties:  []string{"group-placed-fit", "contract-incremental", "no-internal-error"},
 	},
