@@ -23,13 +23,6 @@ func startOf(group string, parts ...any) *podgroup.Cycle {
 	return podgroup.Documented().NewCycle(c, model.Documented())
 }
 
-// atLeast makes a gang of which so many pods have to be scheduled.
-func atLeast(least int32) func(*schedulingv1beta1.PodGroup) {
-	return func(g *schedulingv1beta1.PodGroup) {
-		g.Spec.SchedulingPolicy.Gang = &schedulingv1beta1.GangSchedulingPolicy{MinCount: least}
-	}
-}
-
 // atLeastGroups makes a gang of which so many groups have to be scheduled.
 func atLeastGroups(least int32) func(*schedulingv1alpha3.CompositePodGroup) {
 	return func(g *schedulingv1alpha3.CompositePodGroup) {
@@ -52,14 +45,14 @@ func TestWaits(t *testing.T) {
 		waits bool
 	}{
 		{"no gang", group, []any{a, mk.Group("g", 1)}, false},
-		{"all of a gang", group, []any{a, mk.Group("g", 1, atLeast(1))}, false},
-		{"one of two", group, []any{a, mk.Group("g", 1, atLeast(2))}, true},
-		{"one that is bound counts", group, []any{a, bound, mk.Group("g", 1, atLeast(2))}, false},
-		{"others do not count", group, []any{a, b, mk.Pod("alone", 1), mk.Pod("o", 1, mk.Member("g"), mk.In("other")), mk.Group("g", 1, atLeast(2))}, true},
+		{"all of a gang", group, []any{a, mk.Group("g", 1, gang(1))}, false},
+		{"one of two", group, []any{a, mk.Group("g", 1, gang(2))}, true},
+		{"one that is bound counts", group, []any{a, bound, mk.Group("g", 1, gang(2))}, false},
+		{"others do not count", group, []any{a, b, mk.Pod("alone", 1), mk.Pod("o", 1, mk.Member("g"), mk.In("other")), mk.Group("g", 1, gang(2))}, true},
 		{"groups that are no gang", composite, []any{a, mk.Composite("c", "", 1, false), mk.Group("g", 1, part)}, false},
-		{"groups of which none is complete", composite, []any{a, mk.Composite("c", "", 1, false), mk.Group("g", 1, part, atLeast(2))}, true},
+		{"groups of which none is complete", composite, []any{a, mk.Composite("c", "", 1, false), mk.Group("g", 1, part, gang(2))}, true},
 		{"all groups of a gang", composite, []any{a, b, pair, mk.Group("g", 1, part), mk.Group("h", 1, part)}, false},
-		{"one group of two is not complete", composite, []any{a, b, pair, mk.Group("g", 1, part), mk.Group("h", 1, part, atLeast(2))}, true},
+		{"one group of two is not complete", composite, []any{a, b, pair, mk.Group("g", 1, part), mk.Group("h", 1, part, gang(2))}, true},
 		{"one group of two is elsewhere", composite, []any{a, mk.Pod("o", 1, mk.Member("k"), mk.In("other")), pair, mk.Group("g", 1, part), elsewhere}, true},
 		{"one group of two is in another one", composite, []any{a, b, pair, mk.Group("g", 1, part), mk.Group("h", 1, mk.PartOf("d"))}, true},
 	} {
