@@ -8,6 +8,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/explain"
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/model/volume"
@@ -28,7 +29,7 @@ var PreemptorFits = properties.Property{
 			if err != nil {
 				return nil, err
 			}
-			if !ok {
+			if !ok && !overlooked(s, p) {
 				findings = append(findings, properties.FoundOf(p.stage, p.node, "", fmt.Sprintf("by the model's filters the preemptor does not fit once %v are gone", p.victims)))
 			}
 		}
@@ -42,11 +43,30 @@ var PreemptorFits = properties.Property{
 			return findings, err
 		}
 		seems, err := s.FitsByModel(p.node, victims)
-		if explained := s.AssumesAny() && seems && !judged.ByModel; err == nil && !explained {
+		if explained := s.AssumesAny() && seems && !judged.ByModel || overlooked(s, p); err == nil && !explained {
 			findings = append(findings, properties.FoundOf(model.StagePick, p.node, "by the system", fmt.Sprintf("%s itself does not schedule the preemptor there once %v are gone", s.System.Name(), p.victims)))
 		}
 		return findings, err
 	},
+}
+
+// overlooked tells whether a dry run may come to these victims by the finding least-of-two-domains, and by the documented rules may not:
+// others were given back beside which the preemptor does not fit.
+func overlooked(s *properties.Subject, p proposal) bool {
+	if !s.Assumes("least-of-two-domains") || s.Decision == nil {
+		return false
+	}
+	faulty, err := s.Decision.Under(s.Rules())
+	if err != nil {
+		return false
+	}
+	mayGo := func(by *answers.Set) bool {
+		outcomes, _ := by.DryRunOn(p.node)
+		return slices.ContainsFunc(outcomes, func(o *model.Outcome) bool {
+			return slices.Equal(slices.Sorted(slices.Values(o.Victims)), slices.Sorted(slices.Values(p.victims)))
+		})
+	}
+	return mayGo(faulty) && !mayGo(s.Decision)
 }
 
 // JudgesAgree: model and system agree whether the preemptor fits once the victims are gone.

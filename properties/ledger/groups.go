@@ -73,7 +73,7 @@ var openGroups = []Entry{
 		Where:       "podtopologyspread/filtering.go:98@v1.37.1, criticalPaths; podgrouppreemption.go:178@v1.37.1, selectVictimsOnDomain; defaultpreemption/default_preemption.go:286@v1.37.1, SelectVictimsOnNode",
 		Consequence: "Units are given back beside which a group breaks its spread constraints: it is nominated where it cannot run, and others are preempted in vain, now in one way and now in another, as the order of a map says which two domains are watched; and a single pod, all of whose victims are given back, ends its dry run in an error, and is tried in vain again and again if there is no other node.",
 		Releases:    ">=1.37.0",
-		Properties:  []string{"group-placed-fit", "contract-incremental", "no-internal-error"},
+		Properties:  []string{"group-placed-fit", "contract-incremental", "no-internal-error", "preemptor-fits"},
 	},
 	{
 		ID:          "own-nominations-count",
