@@ -261,6 +261,15 @@ func (s *Set) admitsDryRun(w *world, name string, got model.DryRun) (*model.Outc
 	return nil, dis
 }
 
+// AllowsDryRun tells whether a dry run on a node may come to what was seen of it.
+func (s *Set) AllowsDryRun(node string, got model.DryRun) bool {
+	if len(s.worlds) == 0 {
+		return false
+	}
+	_, dis := s.admitsDryRun(s.worlds[0], node, got)
+	return dis == nil
+}
+
 // likely is the outcome of the order that is likeliest to lead to the victims
 // observed: of equally important pods, those that were reprieved come first. If
 // any order leads to them this one does, unless budgets tell the pods apart.

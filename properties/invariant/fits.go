@@ -8,7 +8,6 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/preemptcheck/preemptcheck/model"
-	"github.com/preemptcheck/preemptcheck/model/answers"
 	"github.com/preemptcheck/preemptcheck/model/explain"
 	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/model/volume"
@@ -53,20 +52,12 @@ var PreemptorFits = properties.Property{
 // overlooked tells whether a dry run may come to these victims by the finding least-of-two-domains, and by the documented rules may not:
 // others were given back beside which the preemptor does not fit.
 func overlooked(s *properties.Subject, p proposal) bool {
-	if !s.Assumes("least-of-two-domains") || s.Decision == nil {
+	seen, shown := s.Observation.DryRuns[p.node]
+	if !shown || s.Decision == nil || !s.Assumes("least-of-two-domains") {
 		return false
 	}
 	faulty, err := s.Decision.Under(s.Rules())
-	if err != nil {
-		return false
-	}
-	mayGo := func(by *answers.Set) bool {
-		outcomes, _ := by.DryRunOn(p.node)
-		return slices.ContainsFunc(outcomes, func(o *model.Outcome) bool {
-			return slices.Equal(slices.Sorted(slices.Values(o.Victims)), slices.Sorted(slices.Values(p.victims)))
-		})
-	}
-	return mayGo(faulty) && !mayGo(s.Decision)
+	return err == nil && faulty.AllowsDryRun(p.node, seen) && !s.Decision.AllowsDryRun(p.node, seen)
 }
 
 // JudgesAgree: model and system agree whether the preemptor fits once the victims are gone.
