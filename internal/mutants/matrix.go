@@ -349,7 +349,7 @@ func (m *Matrix) WriteMarkdown(w io.Writer) {
 	}
 	fmt.Fprint(w, first, operators, columns)
 	each := m.CPUSeconds / float64(max(m.All.Mutants, 1))
-	fmt.Fprintf(w, "There are %d mutants. Looked for were %d of them, drawn by seed %d, with campaigns of %s. Planting and building all took %.0f s, running all once without a mutant %.0f s, and looking for them %.1f CPU seconds for each. "+
+	fmt.Fprintf(w, "There are %d mutants. Looked for were %d of them, drawn by seed %d, with campaigns of %s. Planting and building all took %.0f s with what Go's build cache held, running all once without a mutant %.0f s, and looking for them %.1f CPU seconds for each. "+
 		"At that rate, to look for all takes %.1f hours on 2 CPUs.\n\n",
 		m.Begun.Mutants, m.All.Mutants, m.Begun.Options.Seed, m.Begun.Options.For, m.Begun.Built, m.Begun.Measured, each, each*float64(m.Begun.Mutants)/2/3600)
 	if slices.Contains(m.Begun.Columns, Tests) {

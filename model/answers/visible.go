@@ -92,7 +92,7 @@ func (s *Set) AdmitsVisible(o *model.Observation) *Contrast {
 			return outcome(VisibleNothing)
 		}
 		if s.NeverPreempts() {
-			return s.admitsWrites(o, s.neverPreempts())
+			return s.admitsWrites(o, s.withoutPreemption())
 		}
 		return s.admitsWrites(o, keepsNomination())
 	case s.Orders() > maxVisibleOrders:

@@ -117,6 +117,106 @@ type rivals struct {
 	changes            [][]calls.Call
 }
 
+// rivalsOf are those of a preemptor with just one claim that waits for a volume or for devices; else nil. With more of them, which of them
+// gets what may leave too little for the others.
+func rivalsOf(c *model.Cluster) *rivals {
+	if c.Preemptor.Spec.SchedulingGroup != nil { // it may share claims with its group
+		return nil
+	}
+	p := &pair{Cluster: c, rival: c.Preemptor.DeepCopy(), both: c.Preemptor.DeepCopy(), changes: [][]calls.Call{nil}}
+	p.rival.Name += suffix
+	p.both.Name += "-both"
+	for _, pod := range []*v1.Pod{p.rival, p.both} {
+		pod.UID, pod.Status = types.UID(model.Key(pod)), v1.PodStatus{}
+	}
+	if !p.mount() || !p.claim() || len(p.waiting) != 1 || p.waiting[0] == nil {
+		return nil
+	}
+	return &rivals{p.waiting[0], objectOf(p.rival), objectOf(p.both), p.changes}
+}
+
+// suffix ends the names of the rival and of what it has.
+const suffix = "-rival"
+
+// pair are the rivals while they are made.
+type pair struct {
+	*model.Cluster
+	rival, both *v1.Pod
+	waiting     []*calls.Object // claims of the rival
+	changes     [][]calls.Call
+}
+
+// renamed is the metadata of a claim like another one, as it is created.
+func renamed(m metav1.ObjectMeta) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: m.Namespace, Name: m.Name + suffix, Labels: m.Labels}
+}
+
+// find is the object of a type and a name in the preemptor's namespace, or the zero value.
+func find[T metav1.Object](c *model.Cluster, name string) (found T) {
+	for _, o := range c.Extra {
+		if o, is := o.(T); is && o.GetNamespace() == c.Preemptor.Namespace && o.GetName() == name {
+			found = o
+		}
+	}
+	return found
+}
+
+// mount gives both pods their volumes. It is false if a claim is missing.
+func (p *pair) mount() bool {
+	mounts := func(claim string) v1.VolumeSource {
+		return v1.VolumeSource{PersistentVolumeClaim: &v1.PersistentVolumeClaimVolumeSource{ClaimName: claim}}
+	}
+	for i, v := range p.Preemptor.Spec.Volumes {
+		var name string
+		switch {
+		case v.PersistentVolumeClaim != nil:
+			name = v.PersistentVolumeClaim.ClaimName
+		case v.Ephemeral != nil:
+			name = p.Preemptor.Name + "-" + v.Name
+		default:
+			continue
+		}
+		claim := find[*v1.PersistentVolumeClaim](p.Cluster, name)
+		if claim == nil {
+			return false
+		}
+		p.rival.Spec.Volumes[i].VolumeSource, p.both.Spec.Volumes[i].VolumeSource = mounts(name), mounts(name)
+		if claim.Spec.VolumeName != "" {
+			continue
+		}
+		p.rival.Spec.Volumes[i].VolumeSource = mounts(name + suffix)
+		p.both.Spec.Volumes = append(p.both.Spec.Volumes, v1.Volume{Name: v.Name + suffix, VolumeSource: mounts(name + suffix)})
+		p.waiting = append(p.waiting, objectOf(with(claim, func(c *v1.PersistentVolumeClaim) { c.ObjectMeta = renamed(c.ObjectMeta) })))
+		if claim.Spec.StorageClassName != nil {
+			p.changes = append(p.changes, leftAlone(p.Cluster, *claim.Spec.StorageClassName)...)
+		}
+	}
+	return true
+}
+
+// claim gives both pods their claims of devices. It is false if one is missing, or is for administrators.
+func (p *pair) claim() bool {
+	called := func(entry, name string) v1.PodResourceClaim {
+		return v1.PodResourceClaim{Name: entry, ResourceClaimName: &name}
+	}
+	for i := range p.Preemptor.Spec.ResourceClaims {
+		entry := &p.Preemptor.Spec.ResourceClaims[i]
+		name, why := device.ClaimName(p.Preemptor, entry)
+		claim := find[*resourcev1.ResourceClaim](p.Cluster, name)
+		if why != "" || claim == nil || hasAdmin(claim) {
+			return false
+		}
+		p.rival.Spec.ResourceClaims[i], p.both.Spec.ResourceClaims[i] = called(entry.Name, name), called(entry.Name, name)
+		if claim.Status.Allocation != nil {
+			continue
+		}
+		p.rival.Spec.ResourceClaims[i] = called(entry.Name, name+suffix)
+		p.both.Spec.ResourceClaims = append(p.both.Spec.ResourceClaims, called(entry.Name+suffix, name+suffix))
+		p.waiting = append(p.waiting, objectOf(asCreated(with(claim, func(c *resourcev1.ResourceClaim) { c.ObjectMeta = renamed(c.ObjectMeta) }))))
+	}
+	return true
+}
+
 // leftAlone are changes that leave one of the volumes that a claim could get.
 func leftAlone(c *model.Cluster, class string) (all [][]calls.Call) {
 	var free []*v1.PersistentVolume
@@ -138,83 +238,6 @@ func leftAlone(c *model.Cluster, class string) (all [][]calls.Call) {
 		all = append(all, gone)
 	}
 	return all
-}
-
-// rivalsOf are those of a preemptor with just one claim that waits for a volume or for devices; else nil. With more of them, which of them
-// gets what may leave too little for the others.
-func rivalsOf(c *model.Cluster) *rivals {
-	const suffix = "-rival"
-	named := map[string]any{}
-	for _, o := range c.Extra {
-		switch o := o.(type) {
-		case *v1.PersistentVolumeClaim:
-			named["PersistentVolumeClaim "+model.Key(o)] = o
-		case *resourcev1.ResourceClaim:
-			named["ResourceClaim "+model.Key(o)] = o
-		}
-	}
-	of := c.Preemptor
-	if of.Spec.SchedulingGroup != nil { // it may share claims with its group
-		return nil
-	}
-	rival, both := of.DeepCopy(), of.DeepCopy()
-	for p, ending := range map[*v1.Pod]string{rival: suffix, both: "-both"} {
-		p.Name += ending
-		p.UID, p.Status = types.UID(model.Key(p)), v1.PodStatus{}
-	}
-	var waiting []*calls.Object
-	changes := [][]calls.Call{nil}
-	another := func(m *metav1.ObjectMeta) {
-		*m = metav1.ObjectMeta{Namespace: m.Namespace, Name: m.Name + suffix, Labels: m.Labels}
-	}
-	for i, v := range of.Spec.Volumes {
-		name := ""
-		switch {
-		case v.PersistentVolumeClaim != nil:
-			name = v.PersistentVolumeClaim.ClaimName
-		case v.Ephemeral != nil:
-			name = of.Name + "-" + v.Name
-		default:
-			continue
-		}
-		claim, _ := named["PersistentVolumeClaim "+of.Namespace+"/"+name].(*v1.PersistentVolumeClaim)
-		if claim == nil {
-			return nil
-		}
-		mounts := func(name string) v1.VolumeSource {
-			return v1.VolumeSource{PersistentVolumeClaim: &v1.PersistentVolumeClaimVolumeSource{ClaimName: name}}
-		}
-		rival.Spec.Volumes[i].VolumeSource, both.Spec.Volumes[i].VolumeSource = mounts(name), mounts(name)
-		if claim.Spec.VolumeName == "" {
-			rival.Spec.Volumes[i].VolumeSource = mounts(name + suffix)
-			both.Spec.Volumes = append(both.Spec.Volumes, v1.Volume{Name: v.Name + suffix, VolumeSource: mounts(name + suffix)})
-			waiting = append(waiting, objectOf(with(claim, func(c *v1.PersistentVolumeClaim) { another(&c.ObjectMeta) })))
-			if claim.Spec.StorageClassName != nil {
-				changes = append(changes, leftAlone(c, *claim.Spec.StorageClassName)...)
-			}
-		}
-	}
-	for i := range of.Spec.ResourceClaims {
-		entry := &of.Spec.ResourceClaims[i]
-		name, why := device.ClaimName(of, entry)
-		claim, _ := named["ResourceClaim "+of.Namespace+"/"+name].(*resourcev1.ResourceClaim)
-		if why != "" || claim == nil || hasAdmin(claim) {
-			return nil
-		}
-		called := func(entry, name string) v1.PodResourceClaim {
-			return v1.PodResourceClaim{Name: entry, ResourceClaimName: &name}
-		}
-		rival.Spec.ResourceClaims[i], both.Spec.ResourceClaims[i] = called(entry.Name, name), called(entry.Name, name)
-		if claim.Status.Allocation == nil {
-			rival.Spec.ResourceClaims[i] = called(entry.Name, name+suffix)
-			both.Spec.ResourceClaims = append(both.Spec.ResourceClaims, called(entry.Name+suffix, name+suffix))
-			waiting = append(waiting, objectOf(asCreated(with(claim, func(c *resourcev1.ResourceClaim) { another(&c.ObjectMeta) }))))
-		}
-	}
-	if len(waiting) != 1 || waiting[0] == nil {
-		return nil
-	}
-	return &rivals{waiting[0], objectOf(rival), objectOf(both), changes}
 }
 
 // hasAdmin tells whether a claim has requests for administrators. These take nothing from other claims, and yet, by the finding

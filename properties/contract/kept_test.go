@@ -18,11 +18,12 @@ import (
 	asking "github.com/preemptcheck/preemptcheck/reference/contract"
 )
 
-// contended are clusters with a pod that waits for what a plugin finds, of which there is one.
-var contended = map[string]string{"VolumeBinding": `
+// contended is a cluster with a pod that waits for what a plugin finds.
+func contended(objects, claims string) string {
+	return `
 apiVersion: preemptcheck/v1alpha1
 kind: Case
-name: one-volume
+name: contended
 preemptor: default/p
 ---
 apiVersion: v1
@@ -30,6 +31,18 @@ kind: Node
 metadata: {name: node-1}
 status: {allocatable: {pods: "5"}}
 ---
+apiVersion: v1
+kind: Pod
+metadata: {namespace: default, name: p}
+spec: {priority: 10, containers: [{name: c}], ` + claims + `}
+---` + objects
+}
+
+const (
+	mounts = `volumes: [{name: v, persistentVolumeClaim: {claimName: c}}]`
+	claims = `resourceClaims: [{name: r, resourceClaimName: c}]`
+
+	disk = `
 apiVersion: storage.k8s.io/v1
 kind: StorageClass
 metadata: {name: local}
@@ -37,34 +50,24 @@ provisioner: kubernetes.io/no-provisioner
 volumeBindingMode: WaitForFirstConsumer
 ---
 apiVersion: v1
-kind: PersistentVolume
-metadata: {name: disk}
-spec: {storageClassName: local, accessModes: [ReadWriteOnce], capacity: {storage: 1Gi}, csi: {driver: d.example.com, volumeHandle: a}}
-status: {phase: Available}
----
-apiVersion: v1
 kind: PersistentVolumeClaim
 metadata: {namespace: default, name: c}
 spec: {storageClassName: local, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
 ---
 apiVersion: v1
-kind: Pod
-metadata: {namespace: default, name: p}
-spec:
-  priority: 10
-  containers: [{name: c}]
-  volumes: [{name: v, persistentVolumeClaim: {claimName: c}}]
-`, "DynamicResources": `
-apiVersion: preemptcheck/v1alpha1
-kind: Case
-name: one-device
-preemptor: default/p
----
+kind: PersistentVolume
+metadata: {name: disk-1}
+spec: {storageClassName: local, accessModes: [ReadWriteOnce], capacity: {storage: 1Gi}, csi: {driver: d.example.com, volumeHandle: a}}
+status: {phase: Available}
+`
+	another = `---
 apiVersion: v1
-kind: Node
-metadata: {name: node-1}
-status: {allocatable: {pods: "5"}}
----
+kind: PersistentVolume
+metadata: {name: disk-2}
+spec: {storageClassName: local, accessModes: [ReadWriteOnce], capacity: {storage: 2Gi}, csi: {driver: d.example.com, volumeHandle: b}}
+status: {phase: Available}
+`
+	gpu = `
 apiVersion: resource.k8s.io/v1
 kind: DeviceClass
 metadata: {name: gpu}
@@ -78,15 +81,8 @@ apiVersion: resource.k8s.io/v1
 kind: ResourceClaim
 metadata: {namespace: default, name: c}
 spec: {devices: {requests: [{name: r, exactly: {deviceClassName: gpu}}]}}
----
-apiVersion: v1
-kind: Pod
-metadata: {namespace: default, name: p}
-spec:
-  priority: 10
-  containers: [{name: c}]
-  resourceClaims: [{name: r, resourceClaimName: c}]
-`}
+`
+)
 
 // forgetful answers as if nothing had been reserved.
 type forgetful struct{ reference.PluginSystem }
@@ -110,23 +106,32 @@ func TestKept(t *testing.T) {
 	kept := contract.Kept()
 	system := asking.New()
 	defer system.Close()
-	for plugin, text := range contended {
-		t.Run(plugin, func(t *testing.T) {
-			read, err := corpus.Read(strings.NewReader(text), plugin)
+	honest := asked{system}
+	for _, tt := range []struct {
+		name, plugin, text string
+		asked              int
+	}{
+		{"a volume", "VolumeBinding", contended(disk, mounts), 1},
+		{"two volumes, each left alone", "VolumeBinding", contended(disk+another, mounts), 2},
+		{"a device", "DynamicResources", contended(gpu, claims), 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			read, err := corpus.Read(strings.NewReader(tt.text), tt.name)
 			require.NoError(t, err)
-			c := read.Cases[0]
-			require.NoError(t, apiserver.Admit(c.Cluster))
-			s := &properties.Subject{Context: context.Background(), Cluster: c.Cluster, System: asked{system}, Release: release.Linked}
-			findings, err := kept.Findings(s)
-			require.NoError(t, err)
+			c := read.Cases[0].Cluster
+			require.NoError(t, apiserver.Admit(c))
+			ask := func(system reference.PluginSystem) ([]properties.Finding, int) {
+				s := &properties.Subject{Context: context.Background(), Cluster: c, System: system, Release: release.Linked}
+				findings, err := kept.Findings(s)
+				require.NoError(t, err)
+				return findings, s.Counted()[tt.plugin][contract.AskedKept]
+			}
+			findings, n := ask(honest)
 			require.Empty(t, findings)
-			require.Equal(t, 1, s.Counted()[plugin][contract.AskedKept])
-
-			s = &properties.Subject{Context: context.Background(), Cluster: c.Cluster, System: forgetful{asked{system}}, Release: release.Linked}
-			findings, err = kept.Findings(s)
-			require.NoError(t, err)
-			require.Len(t, findings, 1)
-			require.Equal(t, plugin+": another pod passes after Reserve", findings[0].Kind)
+			require.Equal(t, tt.asked, n)
+			findings, _ = ask(forgetful{honest})
+			require.Len(t, findings, 1, "one of a kind")
+			require.Equal(t, tt.plugin+": another pod passes after Reserve", findings[0].Kind)
 		})
 	}
 }
