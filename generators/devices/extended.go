@@ -67,7 +67,7 @@ func Detailed(s draw.Source, name v1.ResourceName, c *model.Cluster) []runtime.O
 			n.Status.Allocatable[name], n.Status.Capacity[name] = resource.Quantity{}, resource.Quantity{}
 		}
 	}
-	if s.Chance(4) { // an earlier cycle ended in a failure, and left its claim
+	if s.Chance(10) { // an earlier cycle ended in a failure, and left its claim
 		if claim, _ := special(name, c.Preemptor); len(claim.Spec.Devices.Requests) > 0 {
 			if s.Chance(40) { // somebody else owns it, too
 				claim.OwnerReferences = slices.Insert(claim.OwnerReferences, 0, metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: "quota", UID: "quota"})

@@ -172,12 +172,16 @@ func together(cy *podgroup.Cycle, a, b *v1.Pod) bool {
 	return slices.ContainsFunc(cy.Root.Leaves(), func(g *podgroup.Tree) bool { return g.Has(a) && g.Has(b) })
 }
 
-// groupKeepsLowerNominations: preempting for a group withdraws no nomination.
+// groupKeepsLowerNominations: preempting for a group withdraws no nomination, but those to a node that is called
+// "cluster", as the candidate of every group is.
 func groupKeepsLowerNominations(r *answers.Rules) {
 	actuate := r.OfGroups.Actuate
 	r.OfGroups.Actuate = func(cy *podgroup.Cycle, placed []podgroup.Placement, victims []*unit.Unit) *model.Actuation {
 		a := actuate(cy, placed, victims)
 		a.Cleared = nil
+		if n := cy.First.Node("cluster"); n != nil {
+			a.Cleared = cy.First.Withdrawn(n)
+		}
 		return a
 	}
 }
