@@ -19,6 +19,7 @@ func TestInterPodAffinity(t *testing.T) {
 	n := mk.Node("n", "2", func(n *v1.Node) { n.Labels = map[string]string{host: "n", zone: "z"} })
 	neighbour := mk.Node("m", "2", func(n *v1.Node) { n.Labels = map[string]string{host: "m", zone: "z"} })
 	bare := mk.Node("bare", "2")
+	first := mk.Node("first", "2", func(n *v1.Node) { n.Labels = map[string]string{host: "first", zone: "z"} })
 	const unmatched, matched = "InterPodAffinity (unresolvable)", "InterPodAffinity"
 	everywhere := func(p *v1.Pod) {
 		p.Spec.Affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution[0].NamespaceSelector = &metav1.LabelSelector{}
@@ -44,6 +45,7 @@ func TestInterPodAffinity(t *testing.T) {
 		{"the first of its group", mk.Pod("p", 9, mk.App("a"), mk.Near(host, "a")), nil, ""},
 		{"the first of its group, beside others", mk.Pod("p", 9, mk.App("a"), mk.Near(host, "a")), []any{mk.Pod("b", 0, mk.On("n"), mk.App("b")), mk.Pod("c", 0, mk.On("m"), mk.App("b"))}, ""},
 		{"the first without the label", mk.Pod("p", 9, mk.App("a"), mk.Near("rack", "a")), nil, unmatched},
+		{"the first of its group, on the second node", mk.Pod("p", 9, mk.App("a"), mk.Near(host, "a")), []any{first}, ""},
 		{"not the first", mk.Pod("p", 9, mk.App("a"), mk.Near(host, "a")), []any{mk.Pod("a", 0, mk.On("m"), mk.App("a"))}, unmatched},
 		{"not the first, by a pod in no domain", mk.Pod("p", 9, mk.App("a"), mk.Near(host, "a")), []any{mk.Pod("a", 0, mk.On("bare"), mk.App("a"))}, unmatched},
 		{"another namespace", mk.Pod("p", 9, mk.Near(host, "a")), []any{mk.Pod("a", 0, mk.On("n"), mk.App("a"), mk.In("other"))}, unmatched},
@@ -55,14 +57,17 @@ func TestInterPodAffinity(t *testing.T) {
 		{"away from another domain", mk.Pod("p", 9, mk.Away(host, "a")), []any{mk.Pod("a", 0, mk.On("m"), mk.App("a"))}, ""},
 		{"away in the same zone", mk.Pod("p", 9, mk.Away(zone, "a")), []any{mk.Pod("a", 0, mk.On("m"), mk.App("a"))}, matched},
 		{"away in the same zone, beside one of no zone", mk.Pod("p", 9, mk.Away(zone, "a")), []any{mk.Pod("a", 0, mk.On("m"), mk.App("a")), mk.Pod("b", 0, mk.On("bare"), mk.App("a"))}, matched},
-		{"away by the second term", mk.Pod("p", 9, awayFromBoth), []any{mk.Pod("b", 0, mk.On("n"), mk.App("b"))}, matched},
+		{"away by the second term", mk.Pod("p", 9, awayFrom("a", "b")), []any{mk.Pod("b", 0, mk.On("n"), mk.App("b"))}, matched},
 		{"away by a label that the node lacks", mk.Pod("p", 9, mk.Away("rack", "a")), []any{mk.Pod("a", 0, mk.On("n"), mk.App("a"))}, ""},
+		{"away from one on a node that comes first", mk.Pod("p", 9, mk.Away(zone, "a")), []any{first, mk.Pod("a", 0, mk.On("first"), mk.App("a"))}, matched},
+		{"away by the second of two terms about one pod", mk.Pod("p", 9, awayFrom("a", "a")), []any{mk.Pod("a", 0, mk.On("m"), mk.App("a"))}, matched},
 		{"away from itself", mk.Pod("p", 9, mk.App("a"), mk.Away(host, "a")), nil, ""},
 		{"away from a nominated pod", mk.Pod("p", 9, mk.Away(host, "a")), []any{mk.Pod("a", 9, mk.Nominated("n"), mk.App("a"))}, matched},
 
 		{"shunned", mk.Pod("p", 9, mk.App("a")), []any{mk.Pod("a", 0, mk.On("n"), mk.Away(host, "a"))}, matched},
 		{"shunned in the zone", mk.Pod("p", 9, mk.App("a")), []any{mk.Pod("a", 0, mk.On("m"), mk.Away(zone, "a"))}, matched},
 		{"shunned elsewhere", mk.Pod("p", 9, mk.App("a")), []any{mk.Pod("a", 0, mk.On("m"), mk.Away(host, "a"))}, ""},
+		{"shunned by the second term", mk.Pod("p", 9, mk.App("b")), []any{mk.Pod("a", 0, mk.On("n"), awayFrom("a", "b"))}, matched},
 		{"shunned from another namespace", mk.Pod("p", 9, mk.App("a")), []any{mk.Pod("a", 0, mk.On("n"), mk.In("other"), mk.Away(host, "a"))}, ""},
 		{"shunned by a nominated pod", mk.Pod("p", 9, mk.App("a")), []any{mk.Pod("a", 9, mk.Nominated("n"), mk.Away(host, "a"))}, matched},
 		{"shunned by a lower nominated pod", mk.Pod("p", 9, mk.App("a")), []any{mk.Pod("a", 8, mk.Nominated("n"), mk.Away(host, "a"))}, ""},
@@ -75,11 +80,13 @@ func TestInterPodAffinity(t *testing.T) {
 	}
 }
 
-// awayFromBoth keeps a pod from hosts with pods of the App a, and from zones with those of b.
-func awayFromBoth(p *v1.Pod) {
-	mk.Away(v1.LabelHostname, "a")(p)
-	terms := &p.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
-	*terms = append(*terms, v1.PodAffinityTerm{TopologyKey: "zone", LabelSelector: mk.ForApp("b")})
+// awayFrom keeps a pod from hosts with pods of one App, and from zones with those of another.
+func awayFrom(onHosts, inZones string) func(*v1.Pod) {
+	return func(p *v1.Pod) {
+		mk.Away(v1.LabelHostname, onHosts)(p)
+		terms := &p.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+		*terms = append(*terms, v1.PodAffinityTerm{TopologyKey: "zone", LabelSelector: mk.ForApp(inZones)})
+	}
 }
 
 // What counts are the pods that are left on the node, and those of all others.
@@ -97,8 +104,8 @@ func TestInterPodAffinityOnceVictimsAreGone(t *testing.T) {
 		before, left string // the reason; "" fits
 	}{
 		{"away", mk.Pod("p", 9, mk.Away(host, "a")), []any{a}, away, ""},
-		{"away from another node's, too", mk.Pod("p", 9, awayFromBoth), []any{a, b}, away, away},
-		{"away from both kinds, of which one is on another host", mk.Pod("p", 9, awayFromBoth), []any{mk.Pod("a", 0, mk.On("m"), mk.App("a")), b}, away, away},
+		{"away from another node's, too", mk.Pod("p", 9, awayFrom("a", "b")), []any{a, b}, away, away},
+		{"away from both kinds, of which one is on another host", mk.Pod("p", 9, awayFrom("a", "b")), []any{mk.Pod("a", 0, mk.On("m"), mk.App("a")), b}, away, away},
 		{"shunned", mk.Pod("p", 9, mk.App("a")), []any{mk.Pod("x", 0, mk.On("n"), mk.Away(host, "a"))}, shunned, ""},
 		{"near", mk.Pod("p", 9, mk.Near(host, "a")), []any{a}, "", filter.NoPeers},
 		{"near, and the first once it is gone", mk.Pod("p", 9, mk.App("a"), mk.Near(host, "a")), []any{a}, "", ""},

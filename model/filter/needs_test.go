@@ -168,6 +168,8 @@ func TestOccupiedByEachContainer(t *testing.T) {
 	has := func(cpu string) *v1.ResourceRequirements {
 		return &v1.ResourceRequirements{Requests: mk.Resources("cpu", cpu)}
 	}
+	whole := v1.PodSpec{Containers: []v1.Container{a}, Resources: has("2")}
+	overhead := v1.PodSpec{Containers: []v1.Container{a}, Overhead: mk.Resources("cpu", "250m")}
 	for _, tt := range []struct {
 		name   string
 		spec   v1.PodSpec
@@ -182,6 +184,8 @@ func TestOccupiedByEachContainer(t *testing.T) {
 		{"the pod as a whole has more in effect", two, v1.PodStatus{AllocatedResources: mk.Resources("cpu", "3"), Resources: has("4")}, "4000"},
 		{"the pod as a whole is allocated more", two, v1.PodStatus{AllocatedResources: mk.Resources("cpu", "5"), Resources: has("4")}, "5000"},
 		{"limits alone of the pod as a whole", limited, v1.PodStatus{ContainerStatuses: []v1.ContainerStatus{status("a", "2")}, Resources: has("1")}, "2000"},
+		{"the pod as a whole alone has a status", whole, v1.PodStatus{Resources: has("3")}, "3000"},
+		{"an infeasible resize alone leaves the overhead", overhead, v1.PodStatus{Conditions: []v1.PodCondition{{Type: v1.PodResizePending, Reason: v1.PodReasonInfeasible}}}, "250"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			assertAmounts(t, mk.Resources("cpu", tt.want), filter.Occupied(&v1.Pod{Spec: tt.spec, Status: tt.status}))

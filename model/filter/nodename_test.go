@@ -20,4 +20,5 @@ func TestNodeName(t *testing.T) {
 
 	st, _ = filter.NodeName{}.PreFilter(model.NewSnapshot(mk.Cluster(mk.Pod("p", 9), mk.Node("m", "9"))))
 	require.Nil(t, st)
+	require.Equal(t, "NodeName (unresolvable)", verdictOnN(mk.Pod("p", 9, mk.On("m")), mk.Node("m", "9"), mk.Node("n", "9")))
 }

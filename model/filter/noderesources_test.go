@@ -1,6 +1,7 @@
 package filter_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -41,12 +42,18 @@ func TestReasonsOfResources(t *testing.T) {
 		{"too many pods", list{"cpu", "1"}, list{"pods", "1", "cpu", "1"}, list{"Too many pods", "Insufficient cpu"}, false, false},
 		{"the first pod", list{"cpu", "1"}, list{"pods", "1", "cpu", "1"}, nil, false, true},
 		{"no account is kept", list{"batch-cpu", "5"}, list{"pods", "2"}, nil, false, false},
+		{"no account is kept of the first", list{"batch-cpu", "5", "memory", "1"}, list{"pods", "2", "memory", "1"}, list{"Insufficient memory"}, false, false},
+		{"nothing of the first", list{"cpu", "0", "memory", "1"}, list{"pods", "2", "memory", "1"}, list{"Insufficient memory"}, false, false},
 		{"backed by devices", list{gpu, "5"}, list{"pods", "2"}, nil, false, false},
 		{"backed by devices elsewhere", list{gpu, "2"}, list{"pods", "2", gpu, "1"}, list{"Insufficient " + gpu}, true, false},
 		{"backed by none", list{nic, "1"}, list{"pods", "2"}, list{"Insufficient " + nic}, true, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			asks := func(p *v1.Pod) { p.Spec.Containers = []v1.Container{mk.Container(tt.wants...)} }
+			asks := func(p *v1.Pod) { // in turn
+				for pair := range slices.Chunk(tt.wants, 2) {
+					p.Spec.Containers = append(p.Spec.Containers, mk.Container(pair...))
+				}
+			}
 			n := mk.Node("n", "0", func(n *v1.Node) { n.Status.Allocatable = mk.Resources(tt.has...) })
 			s := model.NewSnapshot(mk.Cluster(mk.Pod("p", 9, asks), n, class, mk.Pod("v", 0, mk.On("n"), func(p *v1.Pod) {
 				p.Spec.Containers = []v1.Container{mk.Container("cpu", "1", "memory", "1")}

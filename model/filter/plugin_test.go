@@ -9,6 +9,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/mk"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/filter"
+	"github.com/preemptcheck/preemptcheck/model/variant"
 )
 
 // Two pods of a node can stand in for each other if all that a plugin sees of them is the same.
@@ -63,4 +64,29 @@ func TestAlike(t *testing.T) {
 		})
 	}
 	require.True(t, filter.Verdicts{}.Alike(nil, nil))
+}
+
+// A State is found behind all that are around it.
+func TestAs(t *testing.T) {
+	ports := &filter.PortsState{}
+	for _, st := range []filter.State{ports, variant.Judge{State: ports}, variant.Judge{State: variant.Judge{State: ports}}} {
+		found, ok := filter.As[*filter.PortsState](st)
+		require.True(t, ok)
+		require.Same(t, ports, found)
+		_, ok = filter.As[*filter.ResourcesState](st)
+		require.False(t, ok)
+	}
+	_, ok := filter.As[*filter.PortsState](nil)
+	require.False(t, ok)
+}
+
+// Who is told a verdict may name the plugin in it, and what is told next is as before.
+func TestVerdicts(t *testing.T) {
+	failed := filter.Unresolvable("full")
+	st, n := filter.Verdicts{nil, failed}, &filter.Node{Index: 1}
+	require.Nil(t, st.Fits(&filter.Node{}, filter.View{}))
+	told := st.Fits(n, filter.View{})
+	require.Equal(t, failed, told)
+	told.Plugin = "VolumeBinding"
+	require.Equal(t, filter.Unresolvable("full"), st.Fits(n, filter.View{}))
 }

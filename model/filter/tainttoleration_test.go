@@ -18,6 +18,7 @@ func TestComparedTaints(t *testing.T) {
 		{v1.TolerationOpGt, "5", "5", false, false},
 		{v1.TolerationOpGt, "5", "4", false, false},
 		{v1.TolerationOpGt, "-5", "-4", true, false},
+		{v1.TolerationOpGt, "5", "10", true, false},
 		{v1.TolerationOpLt, "5", "4", true, false},
 		{v1.TolerationOpLt, "5", "5", false, false},
 		{v1.TolerationOpLt, "5", "6", false, false},

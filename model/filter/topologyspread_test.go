@@ -40,6 +40,8 @@ func TestTopologySpread(t *testing.T) {
 	}
 	byKey := func(c *v1.TopologySpreadConstraint) { c.MatchLabelKeys = []string{"version", "unknown"} }
 	ignore, honor := v1.NodeInclusionPolicyIgnore, v1.NodeInclusionPolicyHonor
+	honoured := func(c *v1.TopologySpreadConstraint) { c.NodeTaintsPolicy = &honor }
+	anyway := func(c *v1.TopologySpreadConstraint) { c.WhenUnsatisfiable = v1.ScheduleAnyway }
 	labelled := func(pairs ...string) func(*v1.Pod) {
 		return func(p *v1.Pod) {
 			p.Labels = map[string]string{}
@@ -66,6 +68,8 @@ func TestTopologySpread(t *testing.T) {
 		{"which a larger skew allows", mk.Pod("p", 9, mk.App("a"), spread(2)), []any{n, m, one}, ""},
 		{"the only domain", mk.Pod("p", 9, mk.App("a"), spread(1)), []any{n, one}, ""},
 		{"two nodes of a domain add up", mk.Pod("p", 9, mk.App("a"), spread(1)), []any{n, m, zone("o", "a"), mk.Pod("x", 0, mk.On("o"), mk.App("a"))}, fails},
+		{"two empty nodes of a domain", mk.Pod("p", 9, mk.App("a"), spread(1)), []any{n, m, zone("o", "a")}, ""},
+		{"two pods of a node", mk.Pod("p", 9, mk.App("a"), spread(2)), []any{n, m, one, mk.Pod("y", 0, mk.On("n"), mk.App("a"))}, fails},
 		{"too few domains", mk.Pod("p", 9, mk.App("a"), spread(1, minDomains(2))), []any{n, one}, fails},
 		{"enough domains", mk.Pod("p", 9, mk.App("a"), spread(1, minDomains(2))), []any{n, m, one, mk.Pod("y", 0, mk.On("m"), mk.App("a"))}, ""},
 		{"not one of those that it spreads", mk.Pod("p", 9, mk.App("b"), spread(1)), []any{n, m, one}, ""},
@@ -73,18 +77,23 @@ func TestTopologySpread(t *testing.T) {
 		{"terminating", mk.Pod("p", 9, mk.App("a"), spread(1)), []any{n, m, mk.Pod("x", 0, mk.On("n"), mk.App("a"), mk.Terminating)}, ""},
 		{"nominated", mk.Pod("p", 9, mk.App("a"), spread(1)), []any{n, m, mk.Pod("x", 9, mk.Nominated("n"), mk.App("a"))}, fails},
 		{"nominated elsewhere", mk.Pod("p", 9, mk.App("a"), spread(1)), []any{n, m, one, mk.Pod("y", 9, mk.Nominated("m"), mk.App("a"))}, fails},
+		{"nominated to the only domain", mk.Pod("p", 9, mk.App("a"), spread(1)), []any{n, mk.Pod("x", 9, mk.Nominated("n"), mk.App("a"))}, ""},
 		{"no selector", mk.Pod("p", 9, mk.App("a"), spread(1, selects(nil))), []any{n, m, one}, ""},
 		{"empty selector", mk.Pod("p", 9, spread(1, selects(&metav1.LabelSelector{}))), []any{n, m, one}, fails},
-		{"ScheduleAnyway", mk.Pod("p", 9, mk.App("a"), spread(1, func(c *v1.TopologySpreadConstraint) { c.WhenUnsatisfiable = v1.ScheduleAnyway })), []any{n, m, one}, ""},
+		{"ScheduleAnyway", mk.Pod("p", 9, mk.App("a"), spread(1, anyway)), []any{n, m, one}, ""},
+		{"ScheduleAnyway, and another constraint", mk.Pod("p", 9, mk.App("a"), spread(1, anyway), spread(1)), []any{n, m, one}, fails},
 		{"a key of the same value", mk.Pod("p", 9, labelled("app", "a", "version", "1"), spread(1, byKey)), []any{n, m, mk.Pod("x", 0, mk.On("n"), labelled("app", "a", "version", "1"))}, fails},
 		{"a key of another value", mk.Pod("p", 9, labelled("app", "a", "version", "1"), spread(1, byKey)), []any{n, m, mk.Pod("x", 0, mk.On("n"), labelled("app", "a", "version", "2"))}, ""},
 		{"a key that the pod has not", mk.Pod("p", 9, mk.App("a"), spread(1, byKey)), []any{n, m, mk.Pod("x", 0, mk.On("n"), labelled("app", "a", "version", "2"))}, fails},
 		{"a node that is not selected", mk.Pod("p", 9, mk.App("a"), spread(1), inZoneA), []any{n, m, one}, ""},
 		{"counts if affinity is ignored", mk.Pod("p", 9, mk.App("a"), spread(1, func(c *v1.TopologySpreadConstraint) { c.NodeAffinityPolicy = &ignore }), inZoneA), []any{n, m, one}, fails},
 		{"a tainted node counts", mk.Pod("p", 9, mk.App("a"), spread(1)), []any{n, zone("m", "b", tainted), one}, fails},
-		{"but not if taints are honoured", mk.Pod("p", 9, mk.App("a"), spread(1, func(c *v1.TopologySpreadConstraint) { c.NodeTaintsPolicy = &honor })), []any{n, zone("m", "b", tainted), one}, ""},
+		{"but not if taints are honoured", mk.Pod("p", 9, mk.App("a"), spread(1, honoured)), []any{n, zone("m", "b", tainted), one}, ""},
+		{"nor if it comes first", mk.Pod("p", 9, mk.App("a"), spread(1, honoured)), []any{zone("m", "b", tainted), n, one}, ""},
+		{"while one without taints does", mk.Pod("p", 9, mk.App("a"), spread(1, honoured)), []any{n, m, one}, fails},
 		{"no label", mk.Pod("p", 9, mk.App("a"), spread(1, over("rack"))), []any{n}, never},
 		{"the first constraint that fails counts", mk.Pod("p", 9, mk.App("a"), spread(1), spread(1, over("host"))), []any{n, m, one}, fails},
+		{"the second constraint fails", mk.Pod("p", 9, mk.App("a"), spread(9), spread(1, over("host"))), []any{n, m, one}, fails},
 		{"a node without one of the keys is left out", mk.Pod("p", 9, mk.App("a"), spread(1), spread(9, over("host"))),
 			[]any{n, mk.Node("m", "9", func(n *v1.Node) { n.Labels = map[string]string{"zone": "b"} }), one}, ""},
 	}

@@ -56,6 +56,7 @@ func TestUnmodelledSelectors(t *testing.T) {
 		{"spread, and it can be read", filter.PodTopologySpread{}, mk.Pod("p", 9, spread(mk.ForApp("a"), nil)), nil, nil},
 		{"affinity", filter.InterPodAffinity{}, mk.Pod("p", 9, near(oddPods)), nil, []string{"Pod default/p: spec.affinity.podAffinity" + required + "[0]"}},
 		{"affinity, the second term", filter.InterPodAffinity{}, mk.Pod("p", 9, near(plain, oddNamespaces)), nil, []string{"Pod default/p: spec.affinity.podAffinity" + required + "[1]"}},
+		{"affinity, the term behind one of namespaces", filter.InterPodAffinity{}, mk.Pod("p", 9, near(red, oddPods)), []any{known}, []string{"Pod default/p: spec.affinity.podAffinity" + required + "[1]"}},
 		{"affinity, both terms", filter.InterPodAffinity{}, mk.Pod("p", 9, near(oddPods, oddPods)), nil,
 			[]string{"Pod default/p: spec.affinity.podAffinity" + required + "[0]", "Pod default/p: spec.affinity.podAffinity" + required + "[1]"}},
 		{"anti-affinity", filter.InterPodAffinity{}, mk.Pod("p", 9, away(oddPods)), nil, []string{"Pod default/p: spec.affinity.podAntiAffinity" + required + "[0]"}},
@@ -66,6 +67,8 @@ func TestUnmodelledSelectors(t *testing.T) {
 		{"a term of its own namespace", filter.InterPodAffinity{}, mk.Pod("p", 9, near(plain)), nil, nil},
 		{"a term of namespaces that are known", filter.InterPodAffinity{}, mk.Pod("p", 9, near(red)), []any{known, mk.Pod("x", 0, mk.On("n"))}, nil},
 		{"a term of namespaces of which another pod's is not known", filter.InterPodAffinity{}, mk.Pod("p", 9, near(red)), []any{known, mk.Pod("x", 0, mk.On("n")), mk.Pod("y", 0, mk.In("other"))},
+			[]string{"Pod default/p: spec.affinity.podAffinity" + required + "[0].namespaceSelector"}},
+		{"a term of namespaces of which none is known is told once", filter.InterPodAffinity{}, mk.Pod("p", 9, near(red)), []any{mk.Pod("y", 0, mk.In("other"))},
 			[]string{"Pod default/p: spec.affinity.podAffinity" + required + "[0].namespaceSelector"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
