@@ -186,14 +186,16 @@ func TestUsersOfClaims(t *testing.T) {
 func TestDevicesOfMembersBefore(t *testing.T) {
 	cy := sharing()
 	placed := []podgroup.Placement{
-		{Pod: cy.Members[0], Node: "n1", Devices: map[string]*resourcev1.AllocationResult{"default/own": allocation("1")}},
+		{Pod: cy.Members[0], Node: "n1", Devices: map[string]*resourcev1.AllocationResult{"default/own": allocation("1"), "default/shared": allocation("2")}},
 		{Pod: cy.Members[1], Node: "n1", Devices: map[string]*resourcev1.AllocationResult{"default/shared": allocation("2")}},
 	}
 	world := cy.World(cy, cy.Members[2], placed, nil)
-	for claim, at := range map[string]podgroup.Placement{"default/own": placed[0], "default/shared": placed[1]} {
-		assert.Equal(t, at.Devices[claim], podgroup.Allocated(world.Extra, claim), claim)
-		assert.True(t, podgroup.Uses(world.Extra, at.Pod, claim), claim)
-		assert.Nil(t, podgroup.Allocated(cy.Cluster.Extra, claim), claim)
+	for _, at := range placed {
+		for claim, devices := range at.Devices {
+			assert.Equal(t, devices, podgroup.Allocated(world.Extra, claim), claim)
+			assert.True(t, podgroup.Uses(world.Extra, at.Pod, claim), "%s of %s", claim, at.Pod.Name)
+			assert.Nil(t, podgroup.Allocated(cy.Cluster.Extra, claim), claim)
+		}
 	}
 	ways, exact := podgroup.Allocations(cy.OfPods.NewCycle(world), "n1", 10)
 	assert.Equal(t, []map[string]*resourcev1.AllocationResult{nil}, ways, "a member without claims needs no devices")

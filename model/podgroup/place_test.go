@@ -182,6 +182,8 @@ func TestPlace(t *testing.T) {
 			at: map[string]string{"c": "n1"}, log: []string{"a"}},
 		{name: "a group ends in an error", parts: both(1, "a"),
 			at: map[string]string{"a": "error", "c": "n1"}, log: []string{"a"}},
+		{name: "a group ends in an error in the first domain", parts: slices.Concat(of("x", "a"), []any{groups(1, allInOne("zone")), mk.Group("x", 1, gang(1), mk.PartOf("all"))}),
+			at: map[string]string{"e a": "error", "w a": "n3"}, log: []string{"e a"}},
 		{name: "looking for the domains of a group fails", fails: "podgroup/default/x",
 			parts: both(1, "a"), at: map[string]string{"a": "n1", "c": "n1"}},
 	} {

@@ -53,6 +53,7 @@ func TestWaits(t *testing.T) {
 		{"groups of which none is complete", composite, []any{a, mk.Composite("c", "", 1, false), mk.Group("g", 1, part, gang(2))}, true},
 		{"all groups of a gang", composite, []any{a, b, pair, mk.Group("g", 1, part), mk.Group("h", 1, part)}, false},
 		{"one group of two is not complete", composite, []any{a, b, pair, mk.Group("g", 1, part), mk.Group("h", 1, part, gang(2))}, true},
+		{"a group that is a composite one", composite, []any{a, b, pair, mk.Group("g", 1, part), mk.Composite("d", "c", 1, false), mk.Group("h", 1, mk.PartOf("d"))}, false},
 		{"one group of two is elsewhere", composite, []any{a, mk.Pod("o", 1, mk.Member("k"), mk.In("other")), pair, mk.Group("g", 1, part), elsewhere}, true},
 		{"one group of two is in another one", composite, []any{a, b, pair, mk.Group("g", 1, part), mk.Group("h", 1, mk.PartOf("d"))}, true},
 	} {
@@ -94,6 +95,7 @@ func TestFails(t *testing.T) {
 			assert.Equal(t, tt.want, podgroup.Fails(cy))
 		})
 	}
+	assert.Empty(t, podgroup.Fails(cycle(mk.Pod("a", 5, mk.Member("g"), meek), mk.Group("g", 5))), "it has one pod")
 }
 
 // The first of the members that wait is tried in the cluster as it is, with the priority of the group.
@@ -148,7 +150,7 @@ func TestOngoing(t *testing.T) {
 			for _, nominated := range []string{"", "gone", "m"} {
 				a := mk.Pod("a", 5, mk.Member("g"), mk.Nominated(nominated))
 				mk.Member("g")(tt.b)
-				cy := cycle(mk.Group("g", 5), a, tt.b, tt.victim, mk.Node("m", "1"), mk.Node("n", "1"))
+				cy := cycle(mk.Group("g", 5), a, tt.b, mk.Pod("stays", 1, mk.On("n")), tt.victim, mk.Node("m", "1"), mk.Node("n", "1"))
 				assert.Equal(t, tt.want, podgroup.Ongoing(cy), "a is nominated to %q", nominated)
 			}
 		})

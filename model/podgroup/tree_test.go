@@ -8,6 +8,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/preemptcheck/preemptcheck/internal/mk"
+	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/podgroup"
 )
 
@@ -57,4 +58,31 @@ func TestTree(t *testing.T) {
 			assert.Equal(t, tt.lost, lost)
 		})
 	}
+}
+
+// A gang says so, and what of it has to be scheduled; of other groups that is one member, or one group.
+func TestTreeOfGroup(t *testing.T) {
+	member := mk.Pod("a", 1, mk.Member("g"))
+	group, all := model.PodGroupKey("default", "g"), model.CompositePodGroupKey("default", "all")
+	for _, tt := range []struct {
+		key   string
+		parts []any
+		gang  bool
+		least int
+	}{
+		{group, []any{mk.Group("g", 1)}, false, 1},
+		{group, []any{mk.Group("g", 1, gang(2))}, true, 2},
+		{all, []any{mk.Group("g", 1, mk.PartOf("all")), mk.Composite("all", "", 1, false)}, false, 1},
+		{all, []any{mk.Group("g", 1, mk.PartOf("all")), groups(2)}, true, 2},
+	} {
+		root := startOf(tt.key, append(tt.parts, member)...).Root
+		assert.Equal(t, tt.gang, root.Gang, "%s of %d", tt.key, tt.least)
+		assert.Equal(t, tt.least, root.Least, tt.key)
+	}
+}
+
+// Units are preempted for members whose groups are scheduled, and not for those that were taken back.
+func TestHelped(t *testing.T) {
+	placed := on("n", mk.Pod("a", 1))
+	assert.Equal(t, placed, podgroup.Helped(nil, podgroup.Pass{Placed: placed, Tried: on("n", mk.Pod("b", 1), placed[0].Pod)}))
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/preemptcheck/preemptcheck/internal/mk"
 	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/filter"
 	"github.com/preemptcheck/preemptcheck/model/podgroup"
 	"github.com/preemptcheck/preemptcheck/model/unit"
 )
@@ -104,6 +105,23 @@ func TestRefused(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A placed member is asked on a node from which all units were taken, and to which those that are not gone were given back.
+func TestRefusedAfterMoves(t *testing.T) {
+	a := mk.Pod("a", 5, mk.Member("g"))
+	cy := cycle(mk.Group("g", 5), a, mk.Node("n", "1"), mk.Pod("x", 1, mk.On("n")), mk.Pod("y", 1, mk.On("n")))
+	ofPods := *cy.OfPods
+	var moves []string
+	ofPods.Fits = func(cy *model.Cycle, n *filter.Node, v filter.View) *model.Verdict {
+		for _, move := range v.Moves {
+			moves = append(moves, fmt.Sprint(move.Pod.Name, " back: ", move.Back))
+		}
+		return model.Fits(cy, n, v)
+	}
+	cy.OfPods = &ofPods
+	podgroup.Refused(cy, on("n", a), unitsOf(cy, "x", "y"), unitsOf(cy, "x"), 0)
+	assert.Equal(t, []string{"x back: false", "y back: false", "y back: true"}, moves)
 }
 
 // A pod asks for node n by name, or for a claim. Both nodes are cordoned, and filters before that for affinity say so where they are asked.

@@ -130,73 +130,6 @@ func TestVolumeBinding(t *testing.T) {
 	})
 }
 
-func ofSize(c *v1.PersistentVolumeClaim, q string) *v1.PersistentVolumeClaim {
-	c = c.DeepCopy()
-	c.Spec.Resources.Requests[v1.ResourceStorage] = resource.MustParse(q)
-	return c
-}
-
-// Sizes beyond 64 bits wrap around where a volume is to be made, and not where one is there. Those on
-// which all readings agree are not concerned.
-func TestSizesWrapAround(t *testing.T) {
-	yes := true
-	for name, test := range map[string]struct{ size, left, documented, wrapped string }{
-		"claim":              {"10E", "1Gi", never, passes},
-		"claim of 20 digits": {"10000000000000000001", "1Gi", never, passes},
-		"storage":            {"1Gi", "10E", passes, never},
-		"both, alike":        {"10E", "10E", passes, passes},
-		"capped by a suffix": {"1Gi", "10Ei", passes, passes},
-		"within":             {"9E", "8E", never, never},
-	} {
-		t.Run(name, func(t *testing.T) {
-			left := resource.MustParse(test.left)
-			claim := ofSize(mk.Claim("c", mk.Unbound("makes")), test.size)
-			p := mk.Pod("p", 9, mk.Mounts("c"))
-			toMake := []any{mk.Node("n", "9"), claim, mk.Class("makes", mk.Driver, storagev1.VolumeBindingWaitForFirstConsumer),
-				&storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: mk.Driver}, Spec: storagev1.CSIDriverSpec{StorageCapacity: &yes}},
-				&storagev1.CSIStorageCapacity{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "left"}, StorageClassName: "makes", Capacity: &left, NodeTopology: &metav1.LabelSelector{}}}
-			quirk := release.With(answers.Documented(), release.SizesWrapAround)
-			assert.Equal(t, test.documented, outcomeOn(t, "VolumeBinding", p, answers.Documented(), model.FilterRun{Change: model.Untouched}, toMake...))
-			assert.Equal(t, test.wrapped, outcomeOn(t, "VolumeBinding", p, quirk, model.FilterRun{Change: model.Untouched}, toMake...))
-			there := mk.Volume("v", mk.OfClass("makes"), func(pv *v1.PersistentVolume) { pv.Spec.Capacity[v1.ResourceStorage] = left })
-			found := append(toMake[:3:3], there, mk.Class("makes", "kubernetes.io/no-provisioner", storagev1.VolumeBindingWaitForFirstConsumer))
-			assert.Equal(t, test.documented, outcomeOn(t, "VolumeBinding", p, quirk, model.FilterRun{Change: model.Untouched}, found...))
-		})
-	}
-}
-
-// It is open whether a size is too large that differs by less than a byte, or beyond what Quantity is said to hold.
-func TestOpenSizes(t *testing.T) {
-	for _, test := range []struct {
-		size, has string
-		open      bool
-	}{
-		{"11E", "10E", true},
-		{"10E", "10E", false},
-		{"10E", "9E", false},
-		{"1Gi", "1073741823500m", true},
-		{"1073741824500m", "1073741824200m", true},
-		{"1073741824500m", "1Gi", false},
-	} {
-		c := mk.Cluster(mk.Pod("p", 9, mk.Mounts("c")), mk.Node("n", "9"))
-		c.Extra = []runtime.Object{mk.Class("local", "kubernetes.io/no-provisioner", storagev1.VolumeBindingWaitForFirstConsumer),
-			ofSize(mk.Claim("c", mk.Unbound("local")), test.size), mk.Volume("v", mk.OfClass("local"), func(pv *v1.PersistentVolume) {
-				pv.Spec.Capacity[v1.ResourceStorage] = resource.MustParse(test.has)
-			})}
-		makes := c.DeepCopy()
-		makes.Extra = []runtime.Object{mk.Class("local", "driver", storagev1.VolumeBindingWaitForFirstConsumer), c.Extra[1],
-			&storagev1.CSIStorageCapacity{StorageClassName: "local", Capacity: gibibytes("0")}, &storagev1.CSIStorageCapacity{StorageClassName: "local", Capacity: new(resource.MustParse(test.has))}}
-		for _, c := range []*model.Cluster{c, makes} {
-			_, err := answers.Decide(c, answers.Documented())
-			if test.open {
-				assert.ErrorContains(t, err, "less than a byte", "%+v", test)
-			} else {
-				assert.NoError(t, err, "%+v", test)
-			}
-		}
-	}
-}
-
 // A volume's affinity may name nodes, which the quirk ignores.
 func TestVolumeOfOneNode(t *testing.T) {
 	byName := func(name string) *v1.PersistentVolume {
@@ -216,12 +149,12 @@ func TestVolumeOfOneNode(t *testing.T) {
 // Which of two equally good volumes the first claim takes decides whether the
 // second gets one: the scheduler draws lots, so the model does not say.
 func TestUndecidedVolumes(t *testing.T) {
-	n := mk.Node("n", "9")
 	selects := func(c *v1.PersistentVolumeClaim) {
 		c.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"disk": "ssd"}}
 	}
-	c := mk.Cluster(mk.Pod("p", 9, mk.Mounts("c", "d")), n)
-	first, second := mk.Volume("v", mk.OfClass("local")), mk.Volume("w", mk.OfClass("local"))
+	c := mk.Cluster(mk.Pod("p", 9, mk.Mounts("c", "d")), inZone("n", "a"), inZone("m", "b"))
+	near := mk.ReachedFrom("zone", "a") // of m, which is judged last, it is plain that no claim gets a volume
+	first, second := mk.Volume("v", mk.OfClass("local"), near), mk.Volume("w", mk.OfClass("local"), near)
 	first.Labels = map[string]string{"disk": "ssd"}
 	c.Extra = []runtime.Object{mk.Class("local", "kubernetes.io/no-provisioner", storagev1.VolumeBindingWaitForFirstConsumer),
 		mk.Claim("c", mk.Unbound("local")), mk.Claim("d", mk.Unbound("local"), selects), first, second}
@@ -263,7 +196,7 @@ func TestGives(t *testing.T) {
 	index := volume.NewIndex([]runtime.Object{
 		mk.Class("local", "kubernetes.io/no-provisioner", storagev1.VolumeBindingWaitForFirstConsumer), mk.Class("makes", mk.Driver, storagev1.VolumeBindingWaitForFirstConsumer),
 		mk.Claim("one", mk.Unbound("local")), mk.Claim("other", mk.Unbound("local")), mk.Claim("middle", mk.Unbound("local"), wants("2")), mk.Claim("large", mk.Unbound("local"), wants("3")), mk.Claim("made", mk.Unbound("makes")),
-		mk.Volume("v1", mk.OfClass("local"), sized("1")), mk.Volume("v2", mk.OfClass("local"), sized("2")), mk.Volume("v3", mk.OfClass("local"), sized("3")),
+		mk.Volume("v1", mk.OfClass("local"), sized("1")), mk.Volume("v2", mk.OfClass("local"), sized("2")), mk.Volume("v3", mk.OfClass("local"), sized("3")), mk.Volume("v3, too", mk.OfClass("local"), sized("3")),
 		mk.Volume("far", mk.OfClass("local"), sized("1"), mk.ReachedFrom("zone", "b"))})
 	type given = map[string]string
 	for name, tt := range map[string]struct {
@@ -281,6 +214,8 @@ func TestGives(t *testing.T) {
 		"a small one, named last":            {[]string{"large", "one"}, given{"default/one": "v1", "default/large": "v3"}, true},
 		"small ones before the middle one":   {[]string{"one", "middle", "other"}, given{"default/one": "v1", "default/other": "v2", "default/middle": "v3"}, true},
 		"the middle one before a small one":  {[]string{"one", "middle", "other"}, given{"default/one": "v1", "default/other": "v3", "default/middle": "v2"}, false},
+		"one of two of one size":             {[]string{"large"}, given{"default/large": "v3"}, true},
+		"the other of two of one size":       {[]string{"large"}, given{"default/large": "v3, too"}, true},
 		"too small":                          {[]string{"large"}, given{"default/large": "v2"}, false},
 		"to be provisioned":                  {[]string{"made", "one"}, given{"default/one": "v1"}, true},
 		"to be provisioned, and of no class": {[]string{"made"}, given{"default/made": "v1"}, false},

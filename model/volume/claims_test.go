@@ -12,6 +12,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/mk"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/filter"
+	"github.com/preemptcheck/preemptcheck/model/release"
 	"github.com/preemptcheck/preemptcheck/model/volume"
 )
 
@@ -58,4 +59,20 @@ func TestDrawnAnew(t *testing.T) {
 	verdicts = binding.Judge(volume.Holds)
 	require.Empty(t, binding.Drawn, "what is not there is made")
 	require.Nil(t, verdicts[0])
+}
+
+// Releases that did not reject a pod for its claims ended its cycle in an error, for which they looked at the claims all the same.
+func TestRejectedForClaims(t *testing.T) {
+	deleted := mk.Claim("c", func(c *v1.PersistentVolumeClaim) { c.DeletionTimestamp = &metav1.Time{} })
+	unbound := mk.Claim("c", mk.Unbound("now"))
+	for name, tt := range map[string]struct {
+		claim *v1.PersistentVolumeClaim
+		first release.Release // that rejects
+	}{"being deleted": {deleted, release.Release{Minor: 20}}, "ought to be bound": {unbound, release.Release{Minor: 19}}} {
+		for r, want := range map[release.Release]string{tt.first: never, {Minor: tt.first.Minor - 1}: "error"} {
+			got := outcomeOn(t, "VolumeBinding", mk.Pod("p", 9, mk.Mounts("c")), r.Rules(), model.FilterRun{Change: model.Untouched},
+				mk.Node("n", "9"), mk.Class("now", mk.Driver, storagev1.VolumeBindingImmediate), mk.Volume("c"), tt.claim)
+			require.Equal(t, want, got, "%s, %s", name, r)
+		}
+	}
 }

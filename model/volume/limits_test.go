@@ -1,6 +1,8 @@
 package volume_test
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -65,6 +67,12 @@ func TestNodeVolumeLimits(t *testing.T) {
 		pv.Spec.CSI, pv.Spec.Local = nil, &v1.LocalVolumeSource{Path: "/b"}
 	})
 	aws := awsVolume("a", "vol-1")
+	nowhere := mk.Volume("a", func(pv *v1.PersistentVolume) { // zones of no region
+		pv.Spec.CSI, pv.Spec.GCEPersistentDisk = nil, &v1.GCEPersistentDiskVolumeSource{PDName: "disk"}
+		pv.Labels = map[string]string{v1.LabelTopologyZone: "y__z"}
+	})
+	full := mk.CSINode("n", 0)
+	full.Spec.Drivers[0].Name = "pd.csi.storage.gke.io"
 	user := mk.Pod("x", 0, mk.On("n"), mk.Mounts("b"))
 	limits := func(first string, ofFirst int32, second string, ofSecond int32) *storagev1.CSINode {
 		n := mk.CSINode("n", ofFirst)
@@ -83,6 +91,7 @@ func TestNodeVolumeLimits(t *testing.T) {
 		{"no limit", p, []any{n, a, va, b, vb, user, mk.CSINode("n", -1)}, passes},
 		{"no CSINode", p, []any{n, a, va, b, vb, user}, passes},
 		{"the limit of the second driver", mk.Pod("p", 9, mk.Mounts("b", "a")), []any{n, a, va, b, elsewhere, c, vc, mk.Pod("y", 0, mk.On("n"), mk.Mounts("c")), limits("file.example.com", 9, mk.Driver, 1)}, fails},
+		{"the limit of the second driver, and the first has room for one", mk.Pod("p", 9, mk.Mounts("b", "a")), []any{n, a, va, b, elsewhere, c, vc, mk.Pod("y", 0, mk.On("n"), mk.Mounts("c")), limits("file.example.com", 1, mk.Driver, 1)}, fails},
 		{"another node's limit", p, []any{n, m, a, va, b, vb, user, mk.CSINode("m", 0)}, passes},
 		{"the second node's limit", p, []any{m, n, a, va, b, vb, user, mk.CSINode("n", 1)}, fails},
 		{"no room, and a pod mounts nothing", p, []any{n, a, va, b, vb, mk.Pod("w", 0, mk.On("n")), user, mk.CSINode("n", 1)}, fails},
@@ -109,6 +118,8 @@ func TestNodeVolumeLimits(t *testing.T) {
 
 		{"a driver that asks for it is missing", p, []any{n, a, va, asking(mk.Driver), without(mk.CSINode("n", 1))}, never},
 		{"and so is the CSINode", p, []any{n, a, va, asking(mk.Driver)}, never},
+		{"it is there, on another node", p, []any{m, n, a, va, asking(mk.Driver), mk.CSINode("m", 1)}, never},
+		{"a driver that does not say whether it asks for it is missing", p, []any{n, a, va, &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: mk.Driver}}}, passes},
 		{"a driver that does not ask for it is missing", p, []any{n, a, va, without(mk.CSINode("n", 1))}, passes},
 		{"the second driver is missing", mk.Pod("p", 9, mk.Mounts("b", "a")), []any{n, a, va, b, elsewhere, asking("file.example.com"), asking(mk.Driver), files}, never},
 		{"the second driver alone asks for it", mk.Pod("p", 9, mk.Mounts("b", "a")), []any{n, a, va, b, elsewhere, asking(mk.Driver), files}, never},
@@ -116,9 +127,11 @@ func TestNodeVolumeLimits(t *testing.T) {
 		{"it is of another volume", p, []any{n, a, va, asking("file.example.com"), mk.CSINode("n", 1)}, passes},
 
 		{"no claim", p, []any{n, mk.CSINode("n", 9)}, never},
+		{"no second claim", mk.Pod("p", 9, mk.Mounts("a", "b")), []any{n, a, va, mk.CSINode("n", 9)}, never},
 		{"somebody else's claim", mk.Pod("x", 9, mk.MountsOwn("own")), []any{n, foreign, mk.CSINode("n", 9)}, "error"},
 		{"a migrated volume", p, []any{n, a, aws, b, vb, user, mk.CSINode("n", 1)}, passes},
 		{"a migrated volume, and no room", p, []any{n, a, aws, limitOfTaken("n", 0)}, fails},
+		{"a volume that its driver has no name for, and no room", p, []any{n, a, nowhere, full}, passes},
 		{"a migrated volume to be provisioned, and no room", p, []any{n, mk.Claim("a", mk.Unbound("taking")), taking, limitOfTaken("n", 0)}, fails},
 		{"two volumes that the pod names itself", mk.Pod("p", 9, namesAWS("vol-1"), namesAWS("vol-2")), []any{n, limitOfTaken("n", 1)}, fails},
 		{"a migrated volume, and a pod names it", p, []any{n, a, aws, mk.Pod("x", 0, mk.On("n"), namesAWS("vol-1")), limitOfTaken("n", 1)}, passes},
@@ -175,6 +188,14 @@ func TestAttachmentsOfVictims(t *testing.T) {
 	}
 }
 
+// unlimited are other nodes, whose drivers have no limit.
+func unlimited() (all []any) {
+	for i := range 8 {
+		all = append(all, mk.CSINode(fmt.Sprint("other", i), -1))
+	}
+	return all
+}
+
 // Of which disks of GCE, and attachments, it is open what they are.
 func TestUnmodelledMigrated(t *testing.T) {
 	const google = "pd.csi.storage.gke.io"
@@ -218,7 +239,7 @@ func TestUnmodelledMigrated(t *testing.T) {
 		"a dedicated disk":                           {[]any{azure(new(v1.AzureDedicatedBlobDisk))}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := mk.Cluster(p, append([]any{mk.Node("n", "9"), mk.Claim("a"), mk.Claim("b"), user}, test.objects...)...)
+			c := mk.Cluster(p, slices.Concat([]any{mk.Node("n", "9"), mk.Claim("a"), mk.Claim("b"), user}, unlimited(), test.objects)...)
 			reported := false
 			volume.VolumeBinding{}.Unmodelled(model.NewSnapshot(c), func(string, string, string) { reported = true })
 			assert.Equal(t, test.open, reported)

@@ -107,3 +107,19 @@ func TestPlaceOfDisk(t *testing.T) {
 		}
 	}
 }
+
+// One node that has a plugin's driver take care of its volumes is enough: here each plugin has another one.
+func TestTranslates(t *testing.T) {
+	var nodes []runtime.Object
+	for plugin := range migratedDrivers {
+		nodes = append(nodes, &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: plugin, Annotations: map[string]string{v1.MigratedPluginsAnnotationKey: plugin}}})
+	}
+	x := NewIndex(nodes)
+	for _, source := range []v1.PersistentVolumeSource{{AWSElasticBlockStore: &v1.AWSElasticBlockStoreVolumeSource{}}, {AzureDisk: &v1.AzureDiskVolumeSource{}},
+		{Cinder: &v1.CinderPersistentVolumeSource{}}, {GCEPersistentDisk: &v1.GCEPersistentDiskVolumeSource{}}, {PortworxVolume: &v1.PortworxVolumeSource{}}} {
+		pv := &v1.PersistentVolume{Spec: v1.PersistentVolumeSpec{PersistentVolumeSource: source}}
+		assert.True(t, x.Translates(pv), PluginOf(&source))
+		assert.False(t, (&Index{}).Translates(pv), PluginOf(&source))
+	}
+	assert.False(t, x.Translates(&v1.PersistentVolume{}))
+}

@@ -42,6 +42,8 @@ func TestVolumeRestrictions(t *testing.T) {
 		{"an iSCSI target read by both", mk.Pod("p", 9, iscsi("a", true)), []any{n, mk.Pod("x", 0, mk.On("n"), iscsi("a", true))}, passes},
 		{"an RBD image of a common monitor", mk.Pod("p", 9, rbd("a", false, "1", "2")), []any{n, mk.Pod("x", 0, mk.On("n"), rbd("a", false, "2", "3"))}, fails},
 		{"an RBD image of other monitors", mk.Pod("p", 9, rbd("a", false, "1")), []any{n, mk.Pod("x", 0, mk.On("n"), rbd("a", false, "2"))}, passes},
+		{"an RBD image, read by one, written by the other", mk.Pod("p", 9, rbd("a", true, "1")), []any{n, mk.Pod("x", 0, mk.On("n"), rbd("a", false, "1"))}, fails},
+		{"an RBD image read by both", mk.Pod("p", 9, rbd("a", true, "1")), []any{n, mk.Pod("x", 0, mk.On("n"), rbd("a", true, "1"))}, passes},
 		{"a disk of a nominated pod", mk.Pod("p", 5, gce("a", false)), []any{n, mk.Pod("x", 9, mk.Nominated("n"), gce("a", false))}, fails},
 		{"a disk of a nominated pod that matters less", mk.Pod("p", 9, gce("a", false)), []any{n, mk.Pod("x", 5, mk.Nominated("n"), gce("a", false))}, passes},
 
@@ -140,6 +142,13 @@ func TestDisksOfOneName(t *testing.T) {
 		{"another kind", mk.Pod("p", 9, gce), []any{n, mk.Pod("x", 0, mk.On("n"), aws("a"), iscsi("a"), rbd("pool", "a"))}, passes},
 		{"the second of each", mk.Pod("p", 9, aws("b"), gce), []any{n, mk.Pod("x", 0, mk.On("n"), iscsi("a"), gce)}, fails},
 	})
+}
+
+// The claims for one pod are sorted, in whatever order the pod names them.
+func TestExclusiveClaims(t *testing.T) {
+	s := model.NewSnapshot(mk.Cluster(mk.Pod("p", 9, mk.Mounts("d", "shared", "c")), mk.Node("n", "1"), mk.Claim("c", mk.ForOnePod), mk.Claim("d", mk.ForOnePod), mk.Claim("shared")))
+	st, _ := volume.VolumeRestrictions{}.PreFilter(s)
+	require.Equal(t, []string{"default/c", "default/d"}, st.(*volume.RestrictionsState).Exclusive)
 }
 
 // A pod whose claims others may mount, too, is nothing to the plugin, which skips then.

@@ -1,6 +1,7 @@
 package volume_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -63,7 +64,7 @@ func TestUnmodelledOfSeveral(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
-			c := mk.Cluster(tt.p, append([]any{mk.Node("n", "9")}, tt.objects...)...)
+			c := mk.Cluster(tt.p, slices.Concat([]any{mk.Node("n", "9")}, unlimited(), tt.objects)...)
 			volume.VolumeBinding{}.Unmodelled(model.NewSnapshot(c), func(object, field, _ string) { got = append(got, object+": "+field) })
 			require.Equal(t, tt.want, got)
 		})

@@ -25,6 +25,8 @@ func TestVolumeZone(t *testing.T) {
 	}
 	const zone, region, old, oldRegion = v1.LabelTopologyZone, v1.LabelTopologyRegion, v1.LabelFailureDomainBetaZone, v1.LabelFailureDomainBetaRegion
 	p, c := mk.Pod("p", 9, mk.Mounts("c")), mk.Claim("c")
+	first := mk.Volume("first", func(pv *v1.PersistentVolume) { pv.Labels = labelled(zone, "a") })
+	m := mk.Node("m", "9", func(n *v1.Node) { n.Labels = labelled(zone, "b") })
 	waits := mk.Class("wait", mk.Driver, storagev1.VolumeBindingWaitForFirstConsumer)
 	testFilter(t, "VolumeZone", []filterTest{
 		{"the same zone", p, []any{n(zone, "a"), c, volume(zone, "a")}, passes},
@@ -41,6 +43,9 @@ func TestVolumeZone(t *testing.T) {
 		{"the old name of the region", p, []any{n(region, "r"), c, volume(oldRegion, "s")}, never},
 		{"the old name on the node", p, []any{n(old, "a"), c, volume(zone, "a")}, never},
 		{"a label that names no zone", p, []any{n(zone, "a"), c, volume(zone, "b__")}, passes},
+		{"the second volume is in another zone", mk.Pod("p", 9, mk.Mounts("first", "c")), []any{n(zone, "a"), mk.Claim("first"), first, c, volume(zone, "b")}, never},
+		{"the second node is in another zone", p, []any{m, n(zone, "a"), c, volume(zone, "b")}, never},
+		{"another zone, behind an ephemeral volume", mk.Pod("p", 9, mk.MountsOwn("own"), mk.Mounts("c")), []any{n(zone, "a"), c, volume(zone, "b")}, never},
 
 		{"no claim", p, []any{n()}, never},
 		{"no volume", p, []any{n(), c}, never},
