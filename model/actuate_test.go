@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -42,7 +43,9 @@ func TestWithdrawn(t *testing.T) {
 	c := mk.Cluster(mk.Pod("p", 9), mk.Node("n", "1"), mk.Node("m", "1"),
 		mk.Pod("b", 8, mk.Nominated("n")), mk.Pod("c", 9, mk.Nominated("n")), mk.Pod("a", 0, mk.Nominated("n")), mk.Pod("d", 0, mk.Nominated("m")))
 	cy := model.Documented().NewCycle(c)
-	assert.Equal(t, []string{"default/a", "default/b"}, cy.Withdrawn(cy.Node("n")))
+	withdrawn := []string{"default/a", "default/b"}
+	assert.Equal(t, withdrawn, cy.Withdrawn(cy.Node("n")))
+	assert.Equal(t, &model.Actuation{Nomination: model.NominationSet, NominatedNode: "n", Cleared: withdrawn}, model.Actuate(cy, cy.Node("n"), nil))
 }
 
 // A dry run has begun once there is a pod that might go, also if it ended in an error.
@@ -65,7 +68,8 @@ func TestEvict(t *testing.T) {
 	assert.Equal(t, &model.Actuation{Deleted: []string{"default/a", "default/b", "default/d"}, DisruptionTarget: []string{"default/a", "default/d"}}, cy.Evict(cy.Node("n").Pods))
 }
 
-// A claim is in the way where it is for other nodes, unless another plugin fails the node before, or another pod uses the claim.
+// A claim is in the way where it is for other nodes, unless another plugin fails the node before, or another pod uses the claim. It may lose its
+// allocation where the pod fits nowhere.
 func TestInTheWay(t *testing.T) {
 	claim := func(name, node string, users ...resourcev1.ResourceClaimConsumerReference) *resourcev1.ResourceClaim {
 		c := &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
@@ -82,15 +86,22 @@ func TestInTheWay(t *testing.T) {
 	nodes := []any{mk.Node("a", "1"), mk.Node("b", "1"), mk.Node("c", "1"), mk.Node("d", "1")}
 	for _, tt := range []struct {
 		name    string
+		nodes   []any
 		objects []any
 		want    []string
+		goes    bool
 	}{
-		{"of two nodes", []any{claim("y", "b"), claim("x", "c"), claim("used", "d", resourcev1.ResourceClaimConsumerReference{UID: "other"})}, []string{"default/x", "default/y"}},
-		{"only where another plugin fails", []any{claim("y", "cordoned"), claim("x", "cordoned"), claim("used", "cordoned")}, nil},
-		{"a claim that does not exist", []any{claim("y", "b"), claim("x", "c")}, nil},
+		{"of two nodes", nodes, []any{claim("y", "b"), claim("x", "c"), claim("used", "d", resourcev1.ResourceClaimConsumerReference{UID: "other"})}, []string{"default/x", "default/y"}, false},
+		{"of all nodes", nodes[1:3], []any{claim("y", "b"), claim("x", "c"), claim("used", "d")}, []string{"default/x", "default/y"}, true},
+		{"only where another plugin fails", nodes, []any{claim("y", "cordoned"), claim("x", "cordoned"), claim("used", "cordoned")}, nil, false},
+		{"a claim that does not exist", nodes, []any{claim("y", "b"), claim("x", "c")}, nil, false},
 	} {
-		d := model.Documented().Decide(mk.Cluster(p, append(append([]any{cordoned}, nodes...), tt.objects...)...))
+		d := model.Documented().Decide(mk.Cluster(p, slices.Concat([]any{cordoned}, tt.nodes, tt.objects)...))
 		assert.Equal(t, tt.want, d.InTheWay(), tt.name)
+		if !tt.goes {
+			tt.want = nil
+		}
+		assert.Equal(t, tt.want, d.Deallocatable(), tt.name)
 	}
 	plain := model.Documented().Decide(mk.Cluster(mk.Pod("p", 9), cordoned, claim("y", "b")))
 	assert.Nil(t, plain.InTheWay(), "it has no claim")

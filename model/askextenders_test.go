@@ -116,6 +116,7 @@ func TestCallExtenders(t *testing.T) {
 		{"one victim is enough", []*model.Extender{drops, changes(false, model.VictimChange{Keeps: new(int32(1))})}, "", 20, 1, 1},
 		{"it counts violations", []*model.Extender{changes(false, model.VictimChange{Violations: new(int64(5))}), drops}, "", 20, 2, 5},
 		{"no victim", []*model.Extender{drops, changes(false, model.VictimChange{Keeps: new(none)})}, "changes", 0, 0, 0},
+		{"one that is ignored before another one", []*model.Extender{{Name: "fails", Ignorable: true, Preempt: &model.ExtenderPreempt{Fails: model.PreemptError}}, drops}, "", 20, 2, 1},
 		{"no victim, ignored", []*model.Extender{drops, changes(true, model.VictimChange{Keeps: new(none)})}, "", 19, 0, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -133,5 +134,16 @@ func TestCallExtenders(t *testing.T) {
 				assert.NotContains(t, left, first)
 			}
 		})
+	}
+}
+
+// Extenders have a say in what is preempted if one of them supports it.
+func TestExtendersPreempt(t *testing.T) {
+	filters, preempts := &model.Extender{Filter: &model.ExtenderFilter{}}, &model.Extender{Preempt: &model.ExtenderPreempt{}}
+	for _, tt := range []struct {
+		extenders []*model.Extender
+		want      bool
+	}{{nil, false}, {[]*model.Extender{filters}, false}, {[]*model.Extender{filters, preempts}, true}} {
+		assert.Equal(t, tt.want, (&model.Cycle{Extenders: tt.extenders}).ExtendersPreempt())
 	}
 }

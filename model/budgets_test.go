@@ -21,6 +21,7 @@ func protects(b *policyv1.PodDisruptionBudget, p *v1.Pod) bool {
 
 func TestBudgetProtects(t *testing.T) {
 	notIn := &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "app", Operator: metav1.LabelSelectorOpNotIn, Values: []string{"x"}}}}
+	unknown := &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "app", Operator: "Is"}}}
 	elsewhere := mk.Budget("b", 0, mk.ForApp("x"))
 	elsewhere.Namespace = "other"
 	processed := mk.Budget("b", 0, mk.ForApp("x"))
@@ -33,6 +34,7 @@ func TestBudgetProtects(t *testing.T) {
 	assert.True(t, protects(processed, mk.Pod("other", 0, mk.App("x"))), "another pod was disrupted")
 	assert.False(t, protects(mk.Budget("b", 0, nil), mk.Pod("p", 0, mk.App("x"))), "no selector")
 	assert.True(t, protects(mk.Budget("b", 0, &metav1.LabelSelector{}), mk.Pod("p", 0, mk.App("x"))), "empty selector")
+	assert.False(t, protects(mk.Budget("b", 0, unknown), mk.Pod("p", 0, mk.App("x"))), "a selector that nobody understands")
 	assert.True(t, protects(mk.Budget("b", 0, notIn), mk.Pod("p", 0)), "NotIn matches a pod without labels")
 }
 

@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -97,4 +98,17 @@ func TestPrioritiesOfVictims(t *testing.T) {
 	nodes, by := model.Documented().Pick(map[string]*model.Outcome{"a": worse, "b": better, "c": better})
 	assert.Equal(t, []string{"b", "c"}, nodes)
 	assert.Equal(t, model.Tie, by)
+}
+
+// A pod without a priority has priority 0.
+func TestPriority(t *testing.T) {
+	assert.Equal(t, int32(0), model.Priority(&v1.Pod{}))
+	assert.Equal(t, int32(-5), model.Priority(mk.Pod("p", -5)))
+}
+
+// Stages are told as the scheduler goes through them, and before the other extension points.
+func TestStages(t *testing.T) {
+	stages := model.Stages()
+	turn := []model.Stage{model.StageFilter, model.StageEligible, model.StageDryRun, model.StagePick, model.StageActuate, model.StagePostFilter, model.StageBind}
+	assert.Equal(t, turn, slices.DeleteFunc(stages, func(s model.Stage) bool { return !slices.Contains(turn, s) }))
 }

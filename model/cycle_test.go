@@ -50,3 +50,27 @@ func TestRespected(t *testing.T) {
 		mk.Pod("lower", 8, mk.Nominated("n")), mk.Pod("equal", 9, mk.Nominated("n")), mk.Pod("higher", 10, mk.Nominated("n"))))
 	assert.Equal(t, []string{"equal", "higher"}, namesOf(cy.Respected(cy.Node("n"))))
 }
+
+// The preemptor has to fit both beside the pods whose room it respects, and as long as they are not there.
+func TestFitsBesideNominated(t *testing.T) {
+	near := mk.Near(v1.LabelHostname, "x")
+	for _, tt := range []struct {
+		name      string
+		nominated *v1.Pod
+		change    func(*v1.Pod)
+		failed    string
+	}{
+		{"the room of an equal", mk.Pod("q", 9, mk.CPU("1"), mk.Nominated("n")), mk.CPU("1"), "NodeResourcesFit"},
+		{"that of a lower one", mk.Pod("q", 8, mk.CPU("1"), mk.Nominated("n")), mk.CPU("1"), ""},
+		{"enough room for both", mk.Pod("q", 9, mk.Nominated("n")), mk.CPU("1"), ""},
+		{"it has to be near an equal that is not there yet", mk.Pod("q", 9, mk.App("x"), mk.Nominated("n")), near, "InterPodAffinity"},
+	} {
+		node := mk.Node("n", "1", func(n *v1.Node) { n.Labels = map[string]string{v1.LabelHostname: "n"} })
+		cy := model.Documented().NewCycle(mk.Cluster(mk.Pod("p", 9, tt.change), node, tt.nominated))
+		failed := ""
+		if v := model.Fits(cy, cy.Nodes[0], cy.Nodes[0].View()); v != nil {
+			failed = v.Plugin
+		}
+		assert.Equal(t, tt.failed, failed, tt.name)
+	}
+}

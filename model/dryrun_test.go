@@ -50,6 +50,18 @@ func TestReprieve(t *testing.T) {
 	}
 }
 
+// Preemption does not help where the preemptor does not fit even once all that may go have gone.
+func TestTooFewMayGo(t *testing.T) {
+	r := model.Documented().Decide(mk.Cluster(mk.Pod("p", 9, mk.CPU("2")), mk.Node("n", "2"),
+		mk.Pod("low", 0, mk.On("n"), mk.CPU("1")), mk.Pod("high", 9, mk.On("n"), mk.CPU("1")))).Preempt()
+	run := r.DryRuns["n"]
+	require.NotNil(t, run)
+	require.NotNil(t, run.Failed)
+	assert.Equal(t, "NodeResourcesFit", run.Failed.Plugin)
+	assert.Len(t, run.Possible, 1)
+	assert.Nil(t, run.Listed)
+}
+
 // A candidate that violates a budget is one, however many pods violate it.
 func TestTwoViolationsOnANode(t *testing.T) {
 	r := model.Documented().Decide(mk.Cluster(mk.Pod("p", 9, mk.CPU("2")), mk.Node("n", "2"), mk.Budget("b", 0, mk.ForApp("x")),
@@ -92,20 +104,21 @@ func TestNobodyHasToGo(t *testing.T) {
 // (docs: workload-api/disruption-and-priority, "all pods from the PodGroup have to be disrupted together").
 func TestGroupsOnOtherNodes(t *testing.T) {
 	zone := func(n *v1.Node) { n.Labels = map[string]string{"zone": "z"} }
-	shuns := func(app string) *model.Cluster {
-		return mk.Cluster(mk.Pod("p", 9, mk.CPU("1"), mk.Away("zone", app)), mk.WithGroups(), mk.Node("n", "3", zone), mk.Node("m", "3", zone),
-			mk.Group("u", 2, mk.AsAWhole), mk.Pod("u1", 2, mk.On("n"), mk.Member("u")), mk.Pod("u2", 2, mk.On("m"), mk.App("u"), mk.Member("u")),
-			mk.Group("v", 1, mk.AsAWhole), mk.Pod("v1", 1, mk.On("n"), mk.Member("v")), mk.Pod("v2", 1, mk.On("m"), mk.App("v"), mk.Member("v")))
+	shuns := func(u, v string) *model.Cluster {
+		return mk.Cluster(mk.Pod("p", 9, mk.CPU("1"), mk.Away("zone", "x")), mk.WithGroups(), mk.Node("n", "3", zone), mk.Node("m", "3", zone),
+			mk.Group("u", 2, mk.AsAWhole), mk.Pod("u1", 2, mk.On("n"), mk.Member("u")), mk.Pod("u2", 2, mk.On("m"), mk.App(u), mk.Member("u")),
+			mk.Group("v", 1, mk.AsAWhole), mk.Pod("v1", 1, mk.On("n"), mk.Member("v")), mk.Pod("v2", 1, mk.On("m"), mk.App(v), mk.Member("v")))
 	}
-	for app, want := range map[string][2][]string{
-		"u": {{"default/u1", "default/u2"}, {"default/v1", "default/v2"}},
-		"v": {{"default/v1", "default/v2"}, {"default/u1", "default/u2"}},
+	for apps, want := range map[[2]string][2][]string{
+		{"x", "y"}: {{"default/u1", "default/u2"}, {"default/v1", "default/v2"}},
+		{"y", "x"}: {{"default/v1", "default/v2"}, {"default/u1", "default/u2"}},
+		{"x", "x"}: {{"default/u1", "default/u2", "default/v1", "default/v2"}, nil},
 	} {
-		cy := model.Documented().NewCycle(shuns(app))
-		require.NotNil(t, cy.FitsIn(model.SceneOf(cy.Node("n"))), app)
+		cy := model.Documented().NewCycle(shuns(apps[0], apps[1]))
+		require.NotNil(t, cy.FitsIn(model.SceneOf(cy.Node("n"))), apps)
 		run := cy.DryRun(cy, cy.Node("n"), nil)
-		require.Nil(t, run.Failed, app)
-		assert.Equal(t, want, [2][]string{run.Listed.Victims, run.Listed.Reprieved}, app)
+		require.Nil(t, run.Failed, apps)
+		assert.Equal(t, want, [2][]string{run.Listed.Victims, run.Listed.Reprieved}, apps)
 	}
 }
 
@@ -122,6 +135,7 @@ func TestScenes(t *testing.T) {
 	s := model.SceneOf(n).Away(w, v)
 	assert.Equal(t, []string{"u1"}, namesOf(s.Pods))
 	assert.Equal(t, []string{"v2", "w2"}, namesOf(s.Gone))
+	assert.Equal(t, []filter.Move{{Pod: w.Pods[0]}, {Pod: v.Pods[0]}}, s.Moves)
 	back := s.Back(w)
 	assert.Equal(t, []string{"u1", "w1"}, namesOf(back.Pods))
 	assert.Equal(t, []string{"v2"}, namesOf(back.Gone))

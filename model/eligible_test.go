@@ -27,6 +27,8 @@ func TestEligible(t *testing.T) {
 		{"waits for its victim", mk.Pod("p", 9, mk.CPU("1"), mk.Nominated("n")), []any{mk.Pod("v", 0, mk.On("n"), mk.ByPreemption)}, false},
 		{"waits for its victim behind other pods", mk.Pod("p", 9, mk.CPU("1"), mk.Nominated("n")), []any{mk.Pod("high", 9, mk.On("n")), mk.Pod("low", 0, mk.On("n")), mk.Pod("v", 0, mk.On("n"), mk.ByPreemption)}, false},
 		{"waits for a victim with other conditions", mk.Pod("p", 9, mk.CPU("1"), mk.Nominated("n")), []any{mk.Pod("v", 0, mk.On("n"), ready, mk.ByPreemption)}, false},
+		{"waits for the second of a group", mk.Pod("p", 9, mk.CPU("1"), mk.Nominated("n")), []any{mk.WithGroups(), mk.Group("g", 0, mk.AsAWhole),
+			mk.Pod("v", 0, mk.On("n"), mk.Member("g")), mk.Pod("w", 0, mk.On("n"), mk.Member("g"), mk.ByPreemption)}, false},
 		{"the mark is false", mk.Pod("p", 9, mk.CPU("1"), mk.Nominated("n")), []any{mk.Pod("v", 0, mk.On("n"), mk.ByPreemption, func(p *v1.Pod) { p.Status.Conditions[0].Status = v1.ConditionFalse })}, true},
 		{"marked for another reason", mk.Pod("p", 9, mk.CPU("1"), mk.Nominated("n")), []any{mk.Pod("v", 0, mk.On("n"), mk.ByPreemption, func(p *v1.Pod) { p.Status.Conditions[0].Reason = "EvictionByEvictionAPI" })}, true},
 		{"the victim has just been marked", mk.Pod("p", 9, mk.CPU("1"), mk.Nominated("n")), []any{mk.Pod("v", 0, mk.On("n"), mk.ByPreemption, func(p *v1.Pod) { p.DeletionTimestamp = nil })}, true},

@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -67,5 +68,34 @@ func TestEarliestStart(t *testing.T) {
 	} {
 		o := &model.Outcome{Pods: tt.pods}
 		assert.Equal(t, tt.want, o.EarliestStart())
+	}
+}
+
+// Each criterion decides where those before it see no difference (preemption.go:324@v1.37.1). Where all see none, any may be taken.
+func TestCriteria(t *testing.T) {
+	outcome := func(violations int, pods ...*filter.Pod) *model.Outcome {
+		return &model.Outcome{Violations: violations, Pods: pods}
+	}
+	victim := func(priority int32, start int) *filter.Pod {
+		return &filter.Pod{Priority: priority, Start: time.Unix(int64(start), 0)}
+	}
+	for _, tt := range []struct {
+		name          string
+		better, worse *model.Outcome
+	}{
+		{"fewest budget violations", outcome(0, victim(9, 1)), outcome(1, victim(5, 9))},
+		{"lowest highest-priority victim", outcome(0, victim(5, 1), victim(5, 1)), outcome(0, victim(6, 9))},
+		{"smallest sum of priorities", outcome(0, victim(5, 1), victim(1, 1)), outcome(0, victim(5, 9), victim(2, 9))},
+		{"fewest victims", outcome(0, victim(5, 1)), outcome(0, victim(5, 9), victim(math.MinInt32, 9))},
+		{"latest start of the highest-priority victims", outcome(0, victim(5, 9), victim(1, 1)), outcome(0, victim(5, 8), victim(1, 9))},
+	} {
+		for better, worse := range map[string]string{"a": "b", "b": "a"} {
+			nodes, by := model.Documented().Pick(map[string]*model.Outcome{better: tt.better, worse: tt.worse})
+			assert.Equal(t, []string{better}, nodes, tt.name)
+			assert.Equal(t, tt.name, by)
+		}
+		nodes, by := model.Documented().Pick(map[string]*model.Outcome{"a": tt.better, "b": tt.better})
+		assert.Equal(t, []string{"a", "b"}, nodes, tt.name)
+		assert.Equal(t, model.Tie, by, tt.name)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/preemptcheck/preemptcheck/internal/mk"
@@ -46,16 +47,17 @@ func TestNamesOfGroups(t *testing.T) {
 // What is scheduled is a pod, a group, or nothing.
 func TestPreemptors(t *testing.T) {
 	p, waits, bound := mk.Pod("p", 1), mk.Pod("waits", 1, mk.Member("g")), mk.Pod("bound", 1, mk.Member("g"), mk.On("n"))
-	c := mk.Cluster(p, mk.WithGroups(), waits, bound, mk.Node("n", "1"), mk.Group("g", 1))
+	n, g := mk.Node("n", "1"), mk.Group("g", 1)
+	c := mk.Cluster(p, mk.WithGroups(), waits, bound, n, g)
 	assert.Equal(t, []string{"default/p", "Pod default/p"}, []string{c.PreemptorKey(), c.PreemptorTitle()})
 	assert.Equal(t, []*v1.Pod{p}, c.Preemptors())
-	assert.Len(t, c.Objects(), 5)
+	assert.Equal(t, []runtime.Object{n, waits, bound, p, g}, c.Objects())
 	assert.Empty(t, c.Members(), "no group is scheduled")
 	c.Preemptor, c.PreemptorGroup = nil, "podgroup/default/g"
 	assert.Equal(t, []string{"podgroup/default/g", "PodGroup default/g"}, []string{c.PreemptorKey(), c.PreemptorTitle()})
 	assert.Equal(t, []*v1.Pod{waits}, c.Preemptors())
 	assert.Equal(t, []*v1.Pod{waits, bound}, c.Members())
-	assert.Len(t, c.Objects(), 4)
+	assert.Equal(t, []runtime.Object{n, waits, bound, g}, c.Objects())
 }
 
 // A circle of composite groups has no root, and with the gate off a group is by itself.

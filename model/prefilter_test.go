@@ -52,7 +52,7 @@ func TestPreFilter(t *testing.T) {
 		verdicts map[string]string // without a verdict the cycle ends in an error
 		stopped  bool
 	}{
-		{"all pass", []filter.Plugin{passes}, "", []string{"m", "n"}, map[string]string{}, false},
+		{"all pass", []filter.Plugin{passes}, "", []string{"n", "m"}, map[string]string{}, false},
 		{"one names nodes", []filter.Plugin{passes, named}, "", []string{"n"}, map[string]string{"m": "named (unresolvable)"}, false},
 		{"one names none", []filter.Plugin{says{"none", filter.Answer{Nodes: map[string]bool{}}}}, "", nil, map[string]string{"m": " (unresolvable)", "n": " (unresolvable)"}, true},
 		{"two name others", []filter.Plugin{named, says{"m", filter.Answer{Nodes: map[string]bool{"m": true}}}}, "", nil, map[string]string{"m": "m,named (unresolvable)", "n": "m,named (unresolvable)"}, true},
@@ -66,7 +66,7 @@ func TestPreFilter(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			rules := answers.Documented()
 			rules.Plugins = test.plugins
-			d, err := answers.Decide(mk.Cluster(mk.Pod("p", 1), mk.Node("m", "1"), mk.Node("n", "1"), mk.Pod("v", 0, mk.On("m"))), rules)
+			d, err := answers.Decide(mk.Cluster(mk.Pod("p", 1), mk.Node("n", "1"), mk.Node("m", "1"), mk.Pod("v", 0, mk.On("m"))), rules)
 			require.NoError(t, err)
 			require.Equal(t, test.error, strings.Join(d.Errors, ", "))
 			require.Equal(t, test.fits, d.Fits)
@@ -84,7 +84,7 @@ func TestPreFilter(t *testing.T) {
 			}
 			require.Equal(t, test.verdicts, got)
 			if test.name == "resolvable" {
-				require.Equal(t, []string{"m", "n"}, d.PotentialNodes)
+				require.Equal(t, []string{"m", "n"}, d.PotentialNodes, "in order of their names")
 			}
 		})
 	}
@@ -131,13 +131,13 @@ func TestDefaultPlugins(t *testing.T) {
 		"VolumeBinding", "VolumeZone", "PodTopologySpread", "InterPodAffinity", "DynamicResources", "NodeDeclaredFeatures"}, names)
 }
 
-// rejects is a plugin of that name whose filter rejects every node.
+// rejects is a plugin of that name whose filter rejects every node, for that reason.
 type rejects string
 
 func (r rejects) Name() string { return string(r) }
 
-func (rejects) PreFilter(*filter.Snapshot) (filter.State, filter.Answer) {
-	return filter.EachNode(func(*v1.Node) *filter.Verdict { return filter.Resolvable("r") }), filter.Answer{}
+func (r rejects) PreFilter(*filter.Snapshot) (filter.State, filter.Answer) {
+	return filter.EachNode(func(*v1.Node) *filter.Verdict { return filter.Resolvable(string(r)) }), filter.Answer{}
 }
 
 // Of plugins that reject a node, the verdict is that of the first one in the order of filters.
@@ -149,6 +149,25 @@ func TestOrderOfFilters(t *testing.T) {
 	require.Equal(t, "a", first())
 	cy.PreFiltered.Sort(func(plugin string) int { return strings.Index("cab", plugin) })
 	require.Equal(t, "c", first())
+	var order []string
+	cy.States(func(s filter.State) { order = append(order, s.Fits(cy.Nodes[0], cy.Nodes[0].View()).Reasons...) })
+	require.Equal(t, []string{"c", "a", "b"}, order)
+}
+
+// A node that PreFilter leaves out has no status of its own, unlike one that a plugin rejects. Without nodes nothing is rejected, and nothing fails.
+func TestNodesWithoutStatus(t *testing.T) {
+	rules := model.Documented()
+	rules.Plugins = []filter.Plugin{says{"named", filter.Answer{Nodes: map[string]bool{"n": true}}}, rejects("r")}
+	d := rules.Decide(mk.Cluster(mk.Pod("p", 1), mk.Node("m", "1"), mk.Node("n", "1")))
+	require.Equal(t, map[string]bool{"m": true}, d.Cycle.Absent)
+
+	for name, answer := range map[string]filter.Answer{"rejects": filter.Rejected("r"), "fails": {Error: "disk on fire"}} {
+		rules.Plugins = []filter.Plugin{says{name, answer}}
+		d := rules.Decide(mk.Cluster(mk.Pod("p", 1)))
+		require.Empty(t, d.Errors, name)
+		require.Empty(t, d.Verdicts, name)
+		require.Nil(t, d.Eligible, name)
+	}
 }
 
 // Room that was made for a pod is left to it by pods of lower priority, and by its equals.

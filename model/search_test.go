@@ -2,6 +2,7 @@ package model_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -97,6 +98,9 @@ func TestSearchForExtenders(t *testing.T) {
 			require.NotNil(t, d.Search)
 			assert.Equal(t, 2, d.Search.Enough)
 			assert.Equal(t, []string{"a", "b", "c", "d"}, d.Search.Passing)
+			for _, name := range d.Search.Passing {
+				assert.Equal(t, slices.Contains(tt.settings.Extenders[0].Filter.Rejects, name) || name == tt.omitted, d.Cycle.OnlyExtender[name], name)
+			}
 			for name, omitted := range d.Search.Omitted {
 				assert.Equal(t, name == tt.omitted, omitted, name)
 			}
@@ -115,12 +119,29 @@ func TestSearchForExtenders(t *testing.T) {
 			}
 		})
 	}
-	a := model.Documented()
-	a.NodesToFind = func(*int32, int) int { return 1 }
-	for name, s := range map[string]model.Settings{
-		"nobody is asked":    {},
-		"it does not filter": {Extenders: []model.Extender{{Name: "x", Preempt: &model.ExtenderPreempt{}}}},
+}
+
+// An extender is asked about all nodes that pass if they are no more than enough. Its error ends the cycle, whatever was found.
+func TestSearchThatMatters(t *testing.T) {
+	fails := []model.Extender{{Name: "x", Filter: &model.ExtenderFilter{Fails: true}}}
+	for _, tt := range []struct {
+		name      string
+		extenders []model.Extender
+		enough    int
+		found     map[string]bool
+		matters   bool
+		fails     string
+	}{
+		{"nobody is asked", nil, 1, nil, false, ""},
+		{"it does not filter", []model.Extender{{Name: "x", Preempt: &model.ExtenderPreempt{}}}, 1, nil, false, ""},
+		{"just enough", []model.Extender{{Name: "x", Filter: &model.ExtenderFilter{}}}, 2, nil, false, ""},
+		{"it fails", fails, 1, nil, true, "x"},
+		{"it fails on the node that was found", fails, 1, map[string]bool{"b": true}, true, "x"},
 	} {
-		assert.Nil(t, a.Decide(mk.Cluster(mk.Pod("p", 9), s, mk.Node("a", "1"), mk.Node("b", "1"))).Search, name)
+		a := model.Documented()
+		a.NodesToFind, a.Found = func(*int32, int) int { return tt.enough }, tt.found
+		d := a.Decide(mk.Cluster(mk.Pod("p", 9), model.Settings{Extenders: tt.extenders}, mk.Node("a", "1"), mk.Node("b", "1")))
+		assert.Equal(t, tt.matters, d.Search != nil, tt.name)
+		assert.Equal(t, tt.fails, d.FilterFails, tt.name)
 	}
 }
