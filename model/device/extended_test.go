@@ -85,6 +85,8 @@ func TestExtendedResources(t *testing.T) {
 		{"two containers", containers(c(gpu, "1"), c(gpu, "1")), has(), []runtime.Object{class, devicesOf("a", 2)}, ""},
 		{"two containers, and one device", containers(c(gpu, "1"), c(gpu, "1")), has(), []runtime.Object{class, devicesOf("a", 1)}, lacks},
 		{"beside another resource that the node has", containers(c(gpu, "1", "example.com/fpga", "1")), has("example.com/fpga", "1"), []runtime.Object{class, devicesOf("a", 1)}, ""},
+		{"after another resource that the node has, and no device", containers(c("example.com/fpga", "1"), c(gpu, "1")), has("example.com/fpga", "1"), []runtime.Object{class}, lacks},
+		{"after CPU, and no device", containers(c("cpu", "1"), c(gpu, "1")), has(), []runtime.Object{class}, lacks},
 		{"beside another resource that there is not", containers(c(gpu, "1", "example.com/fpga", "1")), has(), []runtime.Object{class, devicesOf("a", 1)}, short},
 
 		{"by the name of the class", containers(c(byName("plain"), "1")), has(), []runtime.Object{extendedClass("plain", "a", "", 0), devicesOf("a", 1)}, ""},
@@ -255,13 +257,31 @@ func TestNoneAndAllFromDevices(t *testing.T) {
 	}
 }
 
-// The claim that is made for resources is none of those that a pod has: what one of them administers is free for it.
+// The claim that is made for resources is none of those that a pod has, and comes behind them: what one of them administers is free for it,
+// unless it is withheld from later claims.
 func TestResourceBesideAdministration(t *testing.T) {
 	p, n, claim, slice, class := claiming()
 	class.Spec.ExtendedResourceName = new(gpu)
 	claim.Spec.Devices.Requests[0].Exactly.AdminAccess = new(true)
 	p.Spec.Containers = []v1.Container{mk.Container(gpu, "1")}
-	enough, known := device.Enough([]runtime.Object{claim, slice, class}, nil, n, func(*device.Reading) {}, p)
-	require.True(t, known)
-	require.True(t, enough)
+	for _, withheld := range []bool{false, true} {
+		enough, known := device.Enough([]runtime.Object{claim, slice, class}, nil, n, func(r *device.Reading) {
+			if withheld {
+				r.Withholds = func(admin, other int) bool { return admin <= other }
+			}
+		}, p)
+		require.True(t, known)
+		require.Equal(t, !withheld, enough)
+	}
+}
+
+// Two pods that ask for a resource need a device each.
+func TestResourceOfTwoPods(t *testing.T) {
+	asks := func(p *v1.Pod) { p.Spec.Containers = []v1.Container{mk.Container(gpu, "1")} }
+	for count := range 3 {
+		objects := []runtime.Object{extendedClass("gpus", "a", gpu, 0), devicesOf("a", count)}
+		enough, known := device.Enough(objects, nil, has(), func(*device.Reading) {}, mk.Pod("p", 9, asks), mk.Pod("q", 9, asks))
+		require.True(t, known)
+		require.Equal(t, count == 2, enough, count)
+	}
 }

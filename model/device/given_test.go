@@ -17,17 +17,14 @@ import (
 // What is allocated names the node to which its device is bound.
 func TestNodeSelectorOfAnAllocation(t *testing.T) {
 	p, n, claim, slice, class := claiming()
-	named := func(nodes ...string) *v1.NodeSelector {
-		return &v1.NodeSelector{NodeSelectorTerms: []v1.NodeSelectorTerm{{MatchFields: []v1.NodeSelectorRequirement{{Key: "metadata.name", Operator: v1.NodeSelectorOpIn, Values: nodes}}}}}
-	}
 	c := mk.Cluster(p, n, mk.Node("m", "1"), slice, class, claim)
 	for _, tt := range []struct {
 		name  string
 		of    *v1.NodeSelector
 		wrong string
 	}{
-		{"its node", named("n"), ""},
-		{"another node", named("m"), "its node selector says of node"},
+		{"its node", onNode("n"), ""},
+		{"another node", onNode("m"), "its node selector says of node"},
 		{"none", nil, "its node selector says of node"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -167,6 +164,12 @@ func TestWhatIsGiven(t *testing.T) {
 			g.device.BindingConditions, g.device.BindingFailureConditions, g.result.BindingConditions = []string{"Ready"}, []string{"Broken"}, []string{"Ready"}
 		}, its + "does not have a copy of the binding conditions of the device"},
 		{"one of another pool has its name, elsewhere", func(g *gift) { elsewhere(g, "m") }, ""},
+		{"one of the second slice of its pool", func(g *gift) {
+			g.slice.Spec.Pool.ResourceSliceCount = 2
+			first := g.slice.DeepCopy()
+			first.Name, first.Spec.Devices[0].Name = "first", "e"
+			g.more = append(g.more, first)
+		}, ""},
 		{"the second device of all nodes", func(g *gift) { everywhere(g); g.another("e", ""); g.result.Device = "e" }, ""},
 		{"bound to its node", func(g *gift) { everywhere(g); g.device.BindsToNode, g.got.NodeSelector = new(true), onNode("n") }, ""},
 		{"bound to its node, and not said", func(g *gift) { everywhere(g); g.device.BindsToNode = new(true) }, "claim default/c: its node selector says of node m that the devices can be used there: true"},
@@ -279,4 +282,23 @@ func TestAllocations(t *testing.T) {
 			require.False(t, exact)
 		})
 	}
+}
+
+// Each claim gets devices, and a selector of all nodes from which they can be used.
+func TestAllocationsOfTwoClaims(t *testing.T) {
+	p, n, claim, slice, class := claiming()
+	second := claim.DeepCopy()
+	second.Name, second.UID = "d", "d"
+	p.Spec.ResourceClaims = append(p.Spec.ResourceClaims, v1.PodResourceClaim{Name: "d", ResourceClaimName: new("d")})
+	other := mk.Node("other", "1")
+	n.Labels, other.Labels = map[string]string{"has": "devices"}, map[string]string{"has": "devices"}
+	slice.Spec.NodeName, slice.Spec.NodeSelector = nil, &v1.NodeSelector{NodeSelectorTerms: []v1.NodeSelectorTerm{{
+		MatchExpressions: []v1.NodeSelectorRequirement{{Key: "has", Operator: v1.NodeSelectorOpExists}}}}}
+	slice.Spec.Devices = append(slice.Spec.Devices, resourcev1.Device{Name: "e"})
+	s := model.NewSnapshot(mk.Cluster(p, n, mk.Node("m", "1"), other, claim, second, slice, class))
+	state, _ := device.DynamicResources{}.PreFilter(s)
+	ways, _ := state.(*device.State).Allocations(s, n, 1)
+	require.Len(t, ways, 1)
+	require.Len(t, ways[0], 2)
+	require.Empty(t, state.(*device.State).Wrong(s, n, ways[0]))
 }

@@ -2,6 +2,7 @@ package device_test
 
 import (
 	"fmt"
+	"maps"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,9 +15,14 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/device"
 )
 
-// fieldsOf are the fields that are not modelled of the devices of a cluster.
+// fieldsOf are the fields that are not modelled of the devices of a cluster. Each has a reason.
 func fieldsOf(c *model.Cluster) (fields []string) {
-	device.DynamicResources{}.Unmodelled(model.NewSnapshot(c), func(_, field, _ string) { fields = append(fields, field) })
+	device.DynamicResources{}.Unmodelled(model.NewSnapshot(c), func(_, field, why string) {
+		if why == "" {
+			field += " for no reason"
+		}
+		fields = append(fields, field)
+	})
 	return fields
 }
 
@@ -51,12 +57,19 @@ func TestNotModelledBehindOthers(t *testing.T) {
 			}
 		}
 	}
-	administers := func(s *state) {
-		s.slice.Spec.Devices = nil
-		for i := range 30 {
-			s.slice.Spec.Devices = append(s.slice.Spec.Devices, resourcev1.Device{Name: fmt.Sprint(i)})
+	administersOf := func(s *state, count int64, devices int) {
+		s.slice.Spec.Devices = devicesOf("", devices).Spec.Devices
+		request(s).AdminAccess, request(s).Count = new(true), count
+	}
+	administers := func(s *state) { administersOf(s, 10, 30) }
+	// besideLists: there are 1000 combinations of prioritized lists, for each of which one of the devices is administered.
+	besideLists := func(devices int) func(s *state) {
+		return func(s *state) {
+			administersOf(s, 1, devices)
+			admin := s.claim.Spec.Devices.Requests[0]
+			lists(3, 10, 1)(s)
+			s.claim.Spec.Devices.Requests = append(s.claim.Spec.Devices.Requests, admin)
 		}
-		request(s).AdminAccess, request(s).Count = new(true), 10
 	}
 	selects := func(expressions ...string) func(s *state) {
 		return func(s *state) {
@@ -141,12 +154,22 @@ func TestNotModelledBehindOthers(t *testing.T) {
 			allocated(s.claim, of)
 		}, nil},
 
+		{"a taint in a pool of which a slice is missing", func(s *state) {
+			tainted(s)
+			s.slice.Spec.Pool.ResourceSliceCount = 2
+			allocated(s.claim, result(s, "d"))
+		}, []string{"status.allocation.devices.results[0]"}},
+		{"a derived attribute", func(s *state) { request(s).DerivedAttributes = make([]resourcev1.DeviceDerivedAttribute, 1) }, []string{"spec.devices.requests[0].exactly.derivedAttributes"}},
+		{"a list of which no entry has its class", func(s *state) { lists(1, 2, 1)(s); s.class.Name = "another" }, nil},
+
 		{"as many devices as a claim can hold", func(s *state) { request(s).Count = 32 }, nil},
 		{"more of two requests", func(s *state) { request(s).Count = 20; add(s, "s", 20) }, []string{"spec.devices.requests"}},
 		{"more by an entry of a list", lists(1, 1, 33), []string{"spec.devices.requests"}},
 		{"nine lists of two", lists(9, 2, 1), nil},
 		{"ten lists of two", lists(10, 2, 1), []string{"spec.resourceClaims"}},
 		{"much to administer", administers, nil},
+		{"as many combinations as are tried", besideLists(50), nil},
+		{"more combinations than are tried", besideLists(51), []string{"spec.resourceClaims"}},
 		{"much to administer, beside another request", func(s *state) { administers(s); add(s, "s", 1) }, []string{"spec.resourceClaims"}},
 		{"much to administer, beside a resource of devices", func(s *state) {
 			administers(s)
@@ -215,6 +238,21 @@ func TestNotModelledBehindOthers(t *testing.T) {
 			tt.change(s)
 			require.Equal(t, tt.fields, fieldsOf(mk.Cluster(p, append([]any{mk.Node("m", "1"), n, class, claim, slice}, s.more...)...)))
 		})
+	}
+}
+
+// Whichever counter of a device is too large, the device is not modelled.
+func TestEachCounterIsLookedAt(t *testing.T) {
+	for large := range 10 {
+		p, n, claim, slice, class := claiming()
+		counters := map[string]resourcev1.Counter{}
+		for i := range 10 {
+			counters[fmt.Sprint(i)] = resourcev1.Counter{Value: resource.MustParse("1")}
+		}
+		slice.Spec.SharedCounters = []resourcev1.CounterSet{{Name: "set", Counters: maps.Clone(counters)}}
+		counters[fmt.Sprint(large)] = resourcev1.Counter{Value: resource.MustParse("1Ei")}
+		slice.Spec.Devices[0].ConsumesCounters = []resourcev1.DeviceCounterConsumption{{CounterSet: "set", Counters: counters}}
+		require.Equal(t, []string{"spec.devices[0].consumesCounters[0]"}, fieldsOf(mk.Cluster(p, n, claim, slice, class)), large)
 	}
 }
 

@@ -1,0 +1,78 @@
+package device_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	v1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/preemptcheck/preemptcheck/internal/mk"
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/device"
+)
+
+// A node that has devices does not help another one.
+func TestDevicesOfOneOfTwoNodes(t *testing.T) {
+	p, n, claim, slice, class := claiming()
+	m := mk.Node("m", "1")
+	for _, nodes := range [][]any{{n, m}, {m, n}} {
+		s := model.NewSnapshot(mk.Cluster(p, append(nodes, claim, slice, class)...))
+		st, _ := device.DynamicResources{}.PreFilter(s)
+		for i, of := range s.Nodes {
+			require.Equal(t, of.Name == "n", st.(*device.State).Verdicts[i] == nil, of.Name)
+		}
+	}
+}
+
+// A resource that no devices back is for NodeResourcesFit to look at, unless the scheduler makes a claim for another resource.
+func TestUnbackedBesideAClaim(t *testing.T) {
+	p, n, claim, slice, class := claiming()
+	p.Spec.Containers = []v1.Container{mk.Container("example.com/fpga", "1")}
+	st, _ := device.DynamicResources{}.PreFilter(model.NewSnapshot(mk.Cluster(p, n, claim, slice, class)))
+	require.Nil(t, st.(*device.State).Verdicts[0])
+}
+
+// A claim is of use where its devices are, and where the kubelet knows of operations that are left out for one of them. Each one that is
+// not may lose its allocation.
+func TestAllocatedClaims(t *testing.T) {
+	type change = func(*resourcev1.AllocationResult)
+	nothing := func(*resourcev1.AllocationResult) {}
+	elsewhere := func(a *resourcev1.AllocationResult) { a.NodeSelector = onNode("m") }
+	skips := func(at int) change {
+		return func(a *resourcev1.AllocationResult) {
+			a.Devices.Results[at].SkipNodeOperations = []resourcev1.SkipNodeOperation{"Prepare"}
+		}
+	}
+	features := []string{"AnotherFeature", "DRAOptionalNodeOperations"}
+	for _, tt := range []struct {
+		name          string
+		first, second change
+		declared      []string
+		idle          []string
+	}{
+		{"both are anywhere", nothing, nothing, nil, nil},
+		{"both are elsewhere", elsewhere, elsewhere, nil, []string{"default/c", "default/d"}},
+		{"the second is elsewhere", nothing, elsewhere, features, []string{"default/d"}},
+		{"an operation is left out", skips(0), nothing, nil, []string{"default/c"}},
+		{"an operation is left out for a second device", nothing, skips(1), features[:1], []string{"default/d"}},
+		{"the node knows of operations that are left out", skips(0), skips(1), features, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p, n, claim, slice, class := claiming()
+			p.Spec.ResourceClaims = append(p.Spec.ResourceClaims, v1.PodResourceClaim{Name: "d", ResourceClaimName: new("d")})
+			n.Status.DeclaredFeatures = tt.declared
+			require.False(t, device.SkipsOperations(claim), "it has no devices")
+			claim.Status.Allocation = &resourcev1.AllocationResult{}
+			claim.Status.Allocation.Devices.Results = make([]resourcev1.DeviceRequestAllocationResult, 2)
+			second := claim.DeepCopy()
+			second.Name = "d"
+			tt.first(claim.Status.Allocation)
+			tt.second(second.Status.Allocation)
+			s := model.NewSnapshot(mk.Cluster(p, n, claim, second, slice, class))
+			st, _ := device.DynamicResources{}.PreFilter(s)
+			require.Equal(t, tt.idle, st.(*device.State).Deallocatable(s.Nodes[0]))
+			require.Equal(t, tt.idle == nil, st.(*device.State).Verdicts[0] == nil)
+		})
+	}
+}
