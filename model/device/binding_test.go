@@ -113,12 +113,15 @@ func TestConditionsOfAnotherDevice(t *testing.T) {
 	}
 }
 
-// A device that is not ready is told of, also behind one that has no conditions.
+// A device that is not ready is told of, also behind one that has no conditions, or is ready.
 func TestSecondDeviceIsNotReady(t *testing.T) {
-	p, n, claim, _, _ := claiming()
-	claim.Status.Allocation = &resourcev1.AllocationResult{}
-	claim.Status.Allocation.Devices.Results = []resourcev1.DeviceRequestAllocationResult{{Driver: "a", Pool: "a", Device: "1"}, {Driver: "a", Pool: "a", Device: "2", BindingConditions: []string{"Ready"}}}
-	require.Equal(t, []string{"status.allocation.devices.results[1].bindingConditions"}, fieldsOf(mk.Cluster(p, n, claim)))
+	for _, conditions := range [][]string{nil, {"Ready"}} {
+		p, n, claim, _, _ := claiming()
+		claim.Status.Allocation = &resourcev1.AllocationResult{}
+		claim.Status.Allocation.Devices.Results = []resourcev1.DeviceRequestAllocationResult{{Driver: "a", Pool: "a", Device: "1", BindingConditions: conditions}, {Driver: "a", Pool: "a", Device: "2", BindingConditions: []string{"Ready"}}}
+		claim.Status.Devices = []resourcev1.AllocatedDeviceStatus{{Driver: "a", Pool: "a", Device: "1", Conditions: []metav1.Condition{{Type: "Ready", Status: metav1.ConditionTrue}}}}
+		require.Equal(t, []string{"status.allocation.devices.results[1].bindingConditions"}, fieldsOf(mk.Cluster(p, n, claim)), conditions)
+	}
 }
 
 // Devices have conditions by their slice, or by what was copied as they were allocated.
@@ -127,6 +130,6 @@ func TestConditional(t *testing.T) {
 	slice.Spec.Devices = []resourcev1.Device{{Name: "d"}, {Name: "e", BindingConditions: []string{"Ready"}}, {Name: "f", BindingFailureConditions: []string{"Broken"}}}
 	open := claim.DeepCopy()
 	claim.Status.Allocation = &resourcev1.AllocationResult{}
-	claim.Status.Allocation.Devices.Results = []resourcev1.DeviceRequestAllocationResult{{Driver: "a", Pool: "p", Device: "1"}, {Driver: "a", Pool: "p", Device: "2", BindingConditions: []string{"Ready"}}}
-	require.Equal(t, map[string]bool{"gpu.example.com/n/e": true, "a/p/2": true}, device.Conditional([]runtime.Object{open, class, claim, slice}))
+	claim.Status.Allocation.Devices.Results = []resourcev1.DeviceRequestAllocationResult{{Driver: "a", Pool: "p", Device: "0", BindingConditions: []string{"Ready"}}, {Driver: "a", Pool: "p", Device: "1"}, {Driver: "a", Pool: "p", Device: "2", BindingConditions: []string{"Ready"}}}
+	require.Equal(t, map[string]bool{"gpu.example.com/n/e": true, "a/p/0": true, "a/p/2": true}, device.Conditional([]runtime.Object{open, class, claim, slice}))
 }

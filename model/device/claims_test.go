@@ -64,9 +64,16 @@ func TestClaimBesideResource(t *testing.T) {
 // Whichever of two claims comes first, what one administers is withheld from the other as the documents are read, unless that administers, too.
 // It makes no difference whether the device consumes counters.
 func TestAdministrationBesideAnotherClaim(t *testing.T) {
-	for _, tt := range []struct{ first, second, withheld, enough bool }{
-		{false, false, false, false}, {true, false, false, true}, {false, true, false, true}, {true, true, false, true},
-		{false, false, true, false}, {true, false, true, false}, {false, true, true, false}, {true, true, true, true},
+	withheld := func(int, int) bool { return true }
+	fromLater := func(admin, other int) bool { return admin <= other }
+	for _, tt := range []struct {
+		first, second bool
+		withholds     func(admin, other int) bool // nil as the documents say
+		enough        bool
+	}{
+		{false, false, nil, false}, {true, false, nil, true}, {false, true, nil, true}, {true, true, nil, true},
+		{false, false, withheld, false}, {true, false, withheld, false}, {false, true, withheld, false}, {true, true, withheld, true},
+		{false, false, fromLater, false}, {true, false, fromLater, false}, {false, true, fromLater, true}, {true, true, fromLater, true},
 	} {
 		for _, counts := range []bool{false, true} {
 			p, n, claim, slice, class := claiming()
@@ -80,13 +87,35 @@ func TestAdministrationBesideAnotherClaim(t *testing.T) {
 				slice.Spec.Devices[0].ConsumesCounters = []resourcev1.DeviceCounterConsumption{{CounterSet: "set", Counters: counters}}
 			}
 			enough, known := device.Enough([]runtime.Object{claim, other, slice, class}, nil, n, func(r *device.Reading) {
-				if tt.withheld {
-					r.Withholds = func(int, int) bool { return true }
+				if tt.withholds != nil {
+					r.Withholds = tt.withholds
 				}
 			}, p)
 			require.True(t, known)
-			require.Equal(t, tt.enough, enough, "%+v, counters: %v", tt, counts)
+			require.Equal(t, tt.enough, enough, "%v and %v, counters: %v", tt.first, tt.second, counts)
 		}
+	}
+}
+
+// Administration needs a capacity, of which a share leaves a part, only where it is read as needing what is free.
+func TestAdministrationOfShared(t *testing.T) {
+	for _, tt := range []struct {
+		units        string
+		pays, enough bool
+	}{{"1", false, true}, {"1", true, true}, {"2", false, true}, {"2", true, false}, {"5", false, false}} {
+		p, n, claim, slice, class := claiming()
+		of := parts{device: &slice.Spec.Devices[0], request: claim.Spec.Devices.Requests[0].Exactly}
+		of.has("units", "4", nil)
+		of.shares("units", "3")
+		of.requests("units", tt.units)
+		of.request.AdminAccess = new(true)
+		of.others[0].Driver, of.others[0].Pool, of.others[0].Device = slice.Spec.Driver, "n", "d"
+		has := &resourcev1.ResourceClaim{}
+		has.Name, has.Status.Allocation = "has", &resourcev1.AllocationResult{}
+		has.Status.Allocation.Devices.Results = of.others
+		enough, known := device.Enough([]runtime.Object{claim, has, slice, class}, nil, n, func(r *device.Reading) { r.AdminPays = tt.pays }, p)
+		require.True(t, known)
+		require.Equal(t, tt.enough, enough, tt)
 	}
 }
 

@@ -1,6 +1,7 @@
 package device_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -42,6 +43,12 @@ func TestEnough(t *testing.T) {
 		{"given already", func(c *resourcev1.ResourceClaim, s *resourcev1.ResourceSlice) {
 			s.Spec.Devices, c.Status.Allocation = nil, &resourcev1.AllocationResult{}
 		}, true, true},
+		{"much to administer", func(c *resourcev1.ResourceClaim, s *resourcev1.ResourceSlice) {
+			for i := range 30 {
+				s.Spec.Devices = append(s.Spec.Devices, resourcev1.Device{Name: fmt.Sprint(i)})
+			}
+			c.Spec.Devices.Requests[0].Exactly.AdminAccess, c.Spec.Devices.Requests[0].Exactly.Count = new(true), 10
+		}, true, true},
 		{"the claim is missing", func(c *resourcev1.ResourceClaim, _ *resourcev1.ResourceSlice) { c.Name = "another" }, false, false},
 		{"all there are", func(c *resourcev1.ResourceClaim, _ *resourcev1.ResourceSlice) {
 			c.Spec.Devices.Requests[0].Exactly.AllocationMode = resourcev1.DeviceAllocationModeAll
@@ -58,6 +65,39 @@ func TestEnough(t *testing.T) {
 			require.Equal(t, tt.known, known)
 			require.Equal(t, tt.enough, enough)
 		})
+	}
+}
+
+// What a claim asks for counts, also behind a claim that is given already.
+func TestEnoughBehindGiven(t *testing.T) {
+	for count := range int64(3) {
+		p, n, claim, slice, class := claiming()
+		second := claim.DeepCopy()
+		second.Name, second.UID, second.Spec.Devices.Requests[0].Exactly.Count = "d", "d", count
+		p.Spec.ResourceClaims = append(p.Spec.ResourceClaims, v1.PodResourceClaim{Name: "d", ResourceClaimName: new("d")})
+		claim.Status.Allocation = &resourcev1.AllocationResult{}
+		enough, known := device.Enough(mk.Cluster(p, n, claim, second, slice, class).Extra, nil, n, func(*device.Reading) {}, p)
+		require.True(t, known)
+		require.Equal(t, count < 2, enough, count)
+	}
+}
+
+// A device for which operations are left out is given with the gate, on a node that declares that it knows of this. Without the gate it is
+// given where it is read so that nobody sees what is left out.
+func TestSkipsOperations(t *testing.T) {
+	for _, tt := range []struct{ gate, declared, unseen, enough bool }{
+		{false, false, false, false}, {false, false, true, true}, {false, true, false, false}, {false, true, true, true},
+		{true, false, false, false}, {true, false, true, false}, {true, true, false, true},
+	} {
+		p, n, claim, slice, class := claiming()
+		slice.Spec.SkipNodeOperations = []resourcev1.SkipNodeOperation{resourcev1.SkipNodeOperationAll}
+		if tt.declared {
+			n.Status.DeclaredFeatures = []string{"DRAOptionalNodeOperations"}
+		}
+		gates := map[string]bool{device.GateOptionalOperations: tt.gate}
+		enough, known := device.Enough(mk.Cluster(p, n, claim, slice, class).Extra, gates, n, func(r *device.Reading) { r.SkipsAreUnseen = tt.unseen }, p)
+		require.True(t, known)
+		require.Equal(t, tt.enough, enough, "%+v", tt)
 	}
 }
 

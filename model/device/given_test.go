@@ -243,6 +243,12 @@ func TestAllocations(t *testing.T) {
 		{"one of two that differ", func(g *gift) {
 			g.another("e", "").Attributes = map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{"socket": {IntValue: new(int64(2))}}
 		}, 2, 1, false},
+		{"one of three of which two are alike", func(g *gift) {
+			g.device.Attributes = map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{"socket": {IntValue: new(int64(2))}}
+			for _, name := range []string{"e", "f"} {
+				g.another(name, "").Attributes = nil
+			}
+		}, 2, 1, false},
 		{"one of two pools", func(g *gift) { skips(g).Spec.Pool.Name = "other" }, 2, 1, false},
 		{"one of two of which one skips operations", func(g *gift) {
 			g.slice.Spec.Pool.ResourceSliceCount = 2

@@ -60,19 +60,24 @@ func TestMatchingTriesEverything(t *testing.T) {
 	}
 }
 
-// Devices whose taints have other effects are not alike: one of them is tolerated.
-func TestMatchingOfEffects(t *testing.T) {
-	tainted := func(effect resourcev1.DeviceTaintEffect) offer {
-		return offer{taints: []resourcev1.DeviceTaint{{Key: "k", Value: "v", Effect: effect}}}
-	}
-	tolerating := func(claim int, admin bool, effect resourcev1.DeviceTaintEffect) wish {
-		return wish{claim: claim, count: 1, admin: admin, tolerations: []resourcev1.DeviceToleration{{Operator: resourcev1.DeviceTolerationOpExists, Effect: effect}}}
-	}
-	offered := []offer{tainted(resourcev1.DeviceTaintEffectNoSchedule), tainted(resourcev1.DeviceTaintEffectNoExecute)}
-	wishes := []wish{tolerating(1, true, resourcev1.DeviceTaintEffectNoExecute), tolerating(2, false, resourcev1.DeviceTaintEffectNoSchedule)}
+// Devices are not alike if their taints differ in one thing: one of them is tolerated.
+func TestMatchingOfTaints(t *testing.T) {
+	const schedule, execute = resourcev1.DeviceTaintEffectNoSchedule, resourcev1.DeviceTaintEffectNoExecute
 	always := func(int, int) bool { return true }
-	require.True(t, tryAll(offered, wishes, always, nil))
-	require.True(t, newMatching(offered, wishes, always).complete())
+	for _, taints := range [][2]resourcev1.DeviceTaint{
+		{{Key: "k", Value: "v", Effect: schedule}, {Key: "k", Value: "v", Effect: execute}},
+		{{Key: "k", Value: "v", Effect: schedule}, {Key: "k", Value: "w", Effect: schedule}},
+		{{Key: "k", Value: "v", Effect: schedule}, {Key: "l", Value: "v", Effect: schedule}},
+	} {
+		var offered []offer
+		wishes := []wish{{claim: 1, count: 1, admin: true}, {claim: 2, count: 1}}
+		for i, taint := range taints {
+			offered = append(offered, offer{taints: []resourcev1.DeviceTaint{taint}})
+			wishes[1-i].tolerations = []resourcev1.DeviceToleration{{Key: taint.Key, Operator: resourcev1.DeviceTolerationOpEqual, Value: taint.Value, Effect: taint.Effect}}
+		}
+		require.True(t, tryAll(offered, wishes, always, nil), taints)
+		require.True(t, newMatching(offered, wishes, always).complete(), taints)
+	}
 }
 
 // Not all ways are tried where they come to the same: of devices that are alike, and where nothing but administration is wanted.

@@ -83,8 +83,15 @@ func TestDevicesInPart(t *testing.T) {
 		change func(p *parts)
 		want   bool
 	}{
-		"a device of capacity enough":        {func(p *parts) { p.has("units", "4", nil); p.requests("units", "4") }, fits},
-		"a device of less":                   {func(p *parts) { p.has("units", "4", nil); p.requests("units", "5") }, fails},
+		"a device of capacity enough": {func(p *parts) { p.has("units", "4", nil); p.requests("units", "4") }, fits},
+		"a device of less":            {func(p *parts) { p.has("units", "4", nil); p.requests("units", "5") }, fails},
+		"a device behind two of less": {func(p *parts) {
+			p.another(func(of *resourcev1.Device) { of.Name = "2" })
+			p.another(func(*resourcev1.Device) {})
+			p.device = &p.slice.Spec.Devices[2]
+			p.has("units", "4", nil)
+			p.requests("units", "4")
+		}, fits},
 		"a device without":                   {func(p *parts) { p.requests("units", "1") }, fails},
 		"of another domain":                  {func(p *parts) { p.has("b/units", "4", nil); p.requests("units", "1") }, fails},
 		"by its full name":                   {func(p *parts) { p.has("units", "4", nil); p.requests("a/units", "1") }, fits},
@@ -234,6 +241,14 @@ func TestDevicesInPart(t *testing.T) {
 			p.another(func(of *resourcev1.Device) { socket(of, "a/socket", 2) })
 			p.request.Count = 2
 			p.claim.Spec.Devices.Constraints = []resourcev1.DeviceConstraint{{MatchAttribute: &about, Requests: []string{"others"}}, {MatchAttribute: &about}}
+		}, fails},
+		"alike, and not behind that": {func(p *parts) {
+			p.device.Attributes = map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{"socket": {IntValue: new(int64(1))}, "model": {StringValue: new("x")}}
+			p.another(func(of *resourcev1.Device) {
+				of.Attributes["model"] = resourcev1.DeviceAttribute{StringValue: new("y")}
+			})
+			p.request.Count = 2
+			p.claim.Spec.Devices.Constraints = []resourcev1.DeviceConstraint{{MatchAttribute: &about}, {MatchAttribute: new(resourcev1.FullyQualifiedName("a/model"))}}
 		}, fails},
 		"without the attribute": {func(p *parts) {
 			p.claim.Spec.Devices.Constraints = []resourcev1.DeviceConstraint{{MatchAttribute: &about}}

@@ -160,6 +160,16 @@ func TestSearchTriesEverything(t *testing.T) {
 	assert.Greater(t, found[false], 1200)
 }
 
+// As many devices as may be tried are, and nothing is found after that.
+func TestSearchGivesUp(t *testing.T) {
+	for _, left := range []int{1, 0} {
+		s := newSearch(newDevices(nil, nil), []offer{{parts: &parts{of: &resourcev1.Device{}, pool: &pool{}}}})
+		s.wanted, s.steps = [][]wish{{{count: 1}}}, maxSteps-left
+		require.Equal(t, left > 0, s.complete())
+		require.Equal(t, left == 0, s.exhausted())
+	}
+}
+
 // wanted is one device that a request asks for.
 type wanted struct {
 	claim, request int

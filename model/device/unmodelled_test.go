@@ -189,6 +189,12 @@ func TestNotModelledBehindOthers(t *testing.T) {
 			other.Name, other.Spec.Devices, other.Spec.Pool.ResourceSliceCount = "other", nil, 3
 			s.more = append(s.more, other)
 		}, []string{"spec.pool", "spec.pool"}},
+		{"two pools of more slices than they have", func(s *state) {
+			s.slice.Spec.Pool.ResourceSliceCount = 0
+			other := s.slice.DeepCopy()
+			other.Name, other.Spec.Pool.Name = "other", "other"
+			s.more = append(s.more, other)
+		}, []string{"spec.pool", "spec.pool"}},
 		{"what a device consumes", func(s *state) {
 			s.slice.Spec.SharedCounters = []resourcev1.CounterSet{set("a", "1")}
 			s.slice.Spec.Devices[0].ConsumesCounters = []resourcev1.DeviceCounterConsumption{{CounterSet: "a", Counters: set("a", "1Ei").Counters}}
