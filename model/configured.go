@@ -87,6 +87,5 @@ func (c *Configured) arguments(schedulerName string) Profile {
 			}
 		}
 	}
-	out.SchedulerName = schedulerName
 	return out
 }

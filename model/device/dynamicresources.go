@@ -139,6 +139,8 @@ type State struct {
 	// node for no other reason, and that no other pod uses, by Node.Index.
 	Idle    [][]string
 	devices *devices
+	// untold: on some node it cannot be told whether there are devices enough.
+	untold bool
 	// unbacked are the extended resources that no devices back, of a pod that has others.
 	unbacked []v1.ResourceName
 }
@@ -157,9 +159,11 @@ func (st *State) Deallocatable(n *filter.Node) []string { return st.Idle[n.Index
 
 // Judge works out the verdict on each node.
 func (st *State) Judge(s *filter.Snapshot) {
-	st.Verdicts, st.Idle = make(filter.Verdicts, len(s.Nodes)), make([][]string, len(s.Nodes))
+	st.Verdicts, st.Idle, st.untold = make(filter.Verdicts, len(s.Nodes)), make([][]string, len(s.Nodes)), false
 	for i, n := range s.Nodes {
-		if enough, _ := st.devices.suffice(n.Node); !enough || lacks(n.Node, st.unbacked) {
+		enough, known := st.devices.suffice(n.Node)
+		st.untold = st.untold || !known
+		if !enough || lacks(n.Node, st.unbacked) {
 			st.Verdicts[i] = filter.Unresolvable("cannot allocate all claims")
 			continue
 		}
@@ -175,6 +179,14 @@ func (st *State) Judge(s *filter.Snapshot) {
 				st.Idle[i] = append(st.Idle[i], filter.Key(claim))
 			}
 		}
+	}
+}
+
+// Undecided implements filter.Undecided. Read as the documents are meant to be, Unmodelled says so, too; but as a release reads them,
+// more may have to be tried.
+func (st *State) Undecided(report filter.Report) {
+	if st.untold {
+		report("Pod", "spec.resourceClaims", tooManyTried)
 	}
 }
 

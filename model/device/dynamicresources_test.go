@@ -1,11 +1,14 @@
 package device_test
 
 import (
+	"fmt"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/preemptcheck/preemptcheck/internal/mk"
 	"github.com/preemptcheck/preemptcheck/model"
@@ -75,4 +78,34 @@ func TestAllocatedClaims(t *testing.T) {
 			require.Equal(t, tt.idle == nil, st.(*device.State).Verdicts[0] == nil)
 		})
 	}
+}
+
+// As a release reads the documents, more may have to be tried than is. Nothing is claimed then.
+func TestMoreToTryAsAReleaseReads(t *testing.T) {
+	p, n, claim, slice, class := claiming()
+	exactly := claim.Spec.Devices.Requests[0].Exactly
+	exactly.AdminAccess, exactly.Count = new(true), 10
+	of := slice.Spec.Devices[0]
+	slice.Spec.Devices = nil
+	for i := range 20 { // the ten smallest take all that there is
+		of.Name, of.ConsumesCounters = fmt.Sprint(i), counting(strconv.Itoa(120-i))
+		slice.Spec.Devices = append(slice.Spec.Devices, *of.DeepCopy())
+	}
+	slice.Spec.Pool.ResourceSliceCount = 2
+	counters := slice.DeepCopy()
+	counters.Name, counters.Spec.Devices = "counters", nil
+	counters.Spec.SharedCounters = []resourcev1.CounterSet{{Name: "set", Counters: map[string]resourcev1.Counter{"c": {Value: resource.MustParse("1055")}}}}
+	s := model.NewSnapshot(mk.Cluster(p, n, claim, slice, counters, class))
+	state, _ := device.DynamicResources{}.PreFilter(s)
+	st := state.(*device.State)
+	for _, pays := range []bool{false, true, false} {
+		st.Read(s, func(r *device.Reading) { r.AdminPays = pays })
+		var told []string
+		st.Undecided(func(_, field, _ string) { told = append(told, field) })
+		require.Equal(t, pays, len(told) > 0)
+	}
+}
+
+func counting(q string) []resourcev1.DeviceCounterConsumption {
+	return []resourcev1.DeviceCounterConsumption{{CounterSet: "set", Counters: map[string]resourcev1.Counter{"c": {Value: resource.MustParse(q)}}}}
 }

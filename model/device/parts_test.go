@@ -49,7 +49,7 @@ func (p *parts) shares(name resourcev1.QualifiedName, q string) {
 }
 
 func (p *parts) consume(of *resourcev1.Device, q string) {
-	of.ConsumesCounters = []resourcev1.DeviceCounterConsumption{{CounterSet: "set", Counters: map[string]resourcev1.Counter{"c": {Value: resource.MustParse(q)}}}}
+	of.ConsumesCounters = counting(q)
 }
 
 func (p *parts) counts(q string) {

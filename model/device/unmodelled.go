@@ -138,6 +138,8 @@ const maxDevices = resourcev1.AllocationResultsMaxSize
 // maxPlacements how many of devices for administration beside others.
 const maxWays, maxPlacements = 1000, 50000
 
+const tooManyTried = "more combinations of devices than are tried, or one device twice for one request"
+
 // tooMany says why what is wanted cannot be told on some of the nodes.
 func (d *devices) tooMany(nodes []*v1.Node) string {
 	ways, placements, most, others := 1, 1, 0, len(d.extended) > 0
@@ -146,7 +148,7 @@ func (d *devices) tooMany(nodes []*v1.Node) string {
 		if !d.on(n).intricate(offered) {
 			most = max(most, len(offered))
 		} else if _, known := d.suffice(n); !known {
-			return "more combinations of devices than are tried, or one device twice for one request"
+			return tooManyTried
 		}
 	}
 	for _, of := range d.wanted {

@@ -21,10 +21,10 @@ type Partial interface {
 }
 
 // Undecided is a State of a plugin for which the scheduler draws lots, where the
-// outcome would decide whether the preemptor fits.
+// outcome would decide whether the preemptor fits, or of which it is not known.
 type Undecided interface {
 	State
-	// Undecided reports what depends on lots, if anything does.
+	// Undecided reports what depends on lots or is not known, if anything is.
 	Undecided(report Report)
 }
 

@@ -69,7 +69,8 @@ func (d TopologyDomain) Only(a *model.Algorithm) *model.Algorithm {
 // elsewhere is the plugin of the verdict on a node outside the domain.
 const elsewhere = "TopologyPlacementGenerator"
 
-// Within is of a decision what is about the nodes of the domain.
+// Within is of a decision what is about the nodes of the domain. It is to be looked at only: its nodes keep their Index, by which
+// verdicts of plugins cannot be found in it.
 func (d TopologyDomain) Within(of *model.Decision) *model.Decision {
 	if d.Nodes == nil {
 		return of

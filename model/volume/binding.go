@@ -38,15 +38,24 @@ func (VolumeBinding) PreFilter(s *filter.Snapshot) (filter.State, filter.Answer)
 		return nil, filter.Answer{}
 	}
 	st.Verdicts = st.Judge(Holds)
+	if why := st.rejected(); why != "" {
+		st.Drawn = "" // it is rejected whatever is drawn
+		return st, filter.Rejected(why)
+	}
+	return st, filter.Answer{}
+}
+
+// rejected says why the preemptor's claims keep it from all nodes; "" if they do not.
+func (st *BindingState) rejected() string {
 	for i := range st.Claims {
 		if why := st.Claims[i].Unusable(); why != "" {
-			return st, filter.Rejected(why)
+			return why
 		}
 	}
 	if slices.ContainsFunc(st.Claims, func(c Claim) bool { return c.Immediate() }) {
-		return st, filter.Rejected("pod has unbound immediate PersistentVolumeClaims")
+		return "pod has unbound immediate PersistentVolumeClaims"
 	}
-	return st, filter.Answer{}
+	return ""
 }
 
 // BindingState is the State of VolumeBinding.

@@ -241,12 +241,12 @@ func TestDrawnOnARejectedNode(t *testing.T) {
 	meant := func(pv *v1.PersistentVolume) {
 		pv.Spec.ClaimRef = &v1.ObjectReference{Namespace: "default", Name: "waits"}
 	}
-	far := mk.ReachedFrom("zone", "b")
+	far, going := mk.ReachedFrom("zone", "b"), func(c *v1.PersistentVolumeClaim) { c.DeletionTimestamp = &metav1.Time{} }
 	cluster := func(claims ...string) *model.Cluster {
 		return mk.Cluster(mk.Pod("p", 9, mk.Mounts(claims...)), mk.Node("n", "9", func(n *v1.Node) { n.Labels = map[string]string{"zone": "a"} }),
 			mk.Class("local", "kubernetes.io/no-provisioner", storagev1.VolumeBindingWaitForFirstConsumer),
 			mk.Claim("waits", mk.Unbound("local")), mk.Volume("v1", mk.OfClass("local"), meant), mk.Volume("v2", mk.OfClass("local"), meant, far),
-			mk.Claim("bound"), mk.Volume("bound", far))
+			mk.Claim("bound"), mk.Volume("bound", far), mk.Claim("going", going))
 	}
 	_, err := answers.Decide(cluster("waits"), answers.Documented())
 	require.ErrorContains(t, err, "which of several equally good volumes")
@@ -255,6 +255,9 @@ func TestDrawnOnARejectedNode(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, &model.Verdict{Plugin: "VolumeBinding", Unresolvable: true, Reasons: []string{volume.OutOfReach}}, set.Verdicts["n"])
 	}
+	set, err := answers.Decide(cluster("waits", "going"), answers.Documented())
+	require.NoError(t, err, "all nodes are rejected for another claim")
+	assert.Equal(t, []string{`persistentvolumeclaim "default/going" is being deleted`}, set.Verdicts["n"].Reasons)
 }
 
 // A volume is meant for the claim that it names, of that namespace, and not for one of the same name that came before.
