@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 
@@ -58,7 +57,8 @@ func AllArgued() (map[string]Argued, error) {
 // Row counts mutants.
 type Row struct {
 	Name string `json:"name"`
-	// Mutants are all, Unreached those that neither corpus nor campaign come by, Equivalent and Allowed those that are so by argument.
+	// Mutants are all, Unreached those that neither corpus nor campaign come by, or that the tests do not come by if nobody else looked,
+	// Equivalent and Allowed those that are so by argument.
 	Mutants    int `json:"mutants"`
 	Unreached  int `json:"unreached"`
 	Equivalent int `json:"equivalent"`
@@ -74,14 +74,14 @@ type Row struct {
 	seconds, cpu []float64
 }
 
-// Left is how many mutants corpus and campaign could kill.
+// Left is how many mutants those who looked could kill.
 func (r *Row) Left() int { return r.Mutants - r.Unreached - r.Equivalent - r.Allowed }
 
-func (r *Row) add(m *Result, a Argued) {
+func (r *Row) add(m *Result, reached bool, a Argued) {
 	r.Mutants++
 	counts := false
 	switch {
-	case !m.Reached[Corpus] && !m.Reached[Campaign]:
+	case !reached:
 		r.Unreached++
 	case a.Equivalent:
 		r.Equivalent++
@@ -138,6 +138,14 @@ type Matrix struct {
 	right int
 }
 
+// testsAlone tells whether nobody looked but the tests.
+func (m *Matrix) testsAlone() bool { return slices.Equal(m.Begun.Columns, []Column{Tests}) }
+
+// reached tells whether corpus or campaign come by a mutant; if only the tests looked, whether they do.
+func (m *Matrix) reached(r *Result) bool {
+	return r.Reached[Corpus] || r.Reached[Campaign] || m.testsAlone() && r.Reached[Tests]
+}
+
 // NewMatrix counts results.
 func NewMatrix(logs []*Log) (*Matrix, error) {
 	m := &Matrix{All: Row{Name: "all"}}
@@ -178,7 +186,7 @@ func NewMatrix(logs []*Log) (*Matrix, error) {
 				m.Uncaught = append(m.Uncaught, r)
 			}
 			for _, row := range []*Row{&m.All, rowOf(files, strings.TrimPrefix(r.File, "pkg/scheduler/")), rowOf(operators, string(r.Operator))} {
-				row.add(r, a)
+				row.add(r, m.reached(r), a)
 			}
 			for c, o := range r.Outcomes {
 				m.CPUSeconds += o.CPUSeconds
@@ -226,11 +234,14 @@ func sorted(rows map[string]*Row) (all []*Row) {
 
 // header names the columns of a table, after the first. Only of the model something may be allowed.
 func (m *Matrix) header() []string {
-	all := []string{"MUTANTS", "UNREACHED", "EQUIVALENT", "ALLOWED", "TESTS", "CORPUS", "CAMPAIGN", "MEDIAN S", "WORST S"}
-	if !m.ofModel {
-		return slices.Delete(all, 3, 4)
+	all := []string{"MUTANTS", "UNREACHED", "EQUIVALENT"}
+	if m.ofModel {
+		all = append(all, "ALLOWED")
 	}
-	return all
+	if all = append(all, "TESTS"); m.testsAlone() {
+		return all
+	}
+	return append(all, "CORPUS", "CAMPAIGN", "MEDIAN S", "WORST S")
 }
 
 // cells are those of a row of a table, with its name.
@@ -249,7 +260,10 @@ func (m *Matrix) cells(r *Row) []string {
 	if m.ofModel {
 		all = append(all, fmt.Sprint(r.Allowed))
 	}
-	return append(all, share(Tests, r.Left()), share(Corpus, r.Left()), share(Campaign, r.Left()), median, worst)
+	if all = append(all, share(Tests, r.Left())); m.testsAlone() {
+		return all
+	}
+	return append(all, share(Corpus, r.Left()), share(Campaign, r.Left()), median, worst)
 }
 
 // WriteText writes the matrix for a terminal.
@@ -294,131 +308,3 @@ func others(r *Result) string {
 
 // percent is a share of a number in percent, rounded down: 100 are all of them.
 func percent(part, of int) int { return 100 * part / max(of, 1) }
-
-// upstreamPage, operators and columns are what stands before the tables; modelPage is in place of the first for mutants of the model.
-const (
-	upstreamPage = `# Kill matrix
-
-<!-- Written by "preemptcheck mutate … -o markdown". To write it anew: make kill-matrix -->
-
-How good is a harness? Count the bugs it would catch. "preemptcheck mutate" plants small bugs in kube-scheduler's preemption, by rule and not by hand: in the framework and the
-plugin of preemption with its executor, in the filter plugins and their queueing hints, in the nominator and the handler of failures. Each is a switch in one build, so that a
-mutant costs a process of seconds. What only writes logs or counts for metrics is left alone, and so are plugins that keep a pod out of the
-queue or wait for others of its group (SchedulingGates, GangScheduling), and DeferredPodScheduling, whose gate is alpha and off.
-[The specification](kill-matrix-of-the-model.md) has a matrix of its own. [What survivors taught](survivors.md) is a page of its own.
-
-`
-	modelPage = `# Kill matrix of the model
-
-<!-- Written by "preemptcheck mutate … -o markdown". To write it anew: make model-matrix -->
-
-A specification that nothing holds to is worth little. "preemptcheck mutate --model" plants the same small bugs as in [kube-scheduler](kill-matrix.md) in the model: kube-scheduler
-disagrees with it then, and somebody should notice. *Allowed* are those with which the model is still right, by argument: it chooses otherwise where the documents leave the choice
-open, or claims nothing of more clusters.
-
-`
-	operators = `| operator | does |
-|---|---|
-| negate | a condition is negated |
-| shift | a comparison is true, or false, for equal operands, too |
-| junction | && is \|\|, and the other way round |
-| arith | + is -, - has its operands swapped, * is /, / is * |
-| swap | two arguments of the same type are swapped |
-| drop, dropdefer, droplock | a statement, a deferred call, a lock with its release is left out |
-| constant, bool | an integer is one more, true is false |
-| return | a result is nil, zero (of a queueing hint: QueueSkip) or empty |
-| endloop, goon | a loop ends after its first round or where it goes on; it goes on where it ends |
-| key | a map is asked for the zero value of its keys |
-
-`
-	columns = `Three look for each: the tests of its package, of upstream or of the model; the cases and timelines of the corpus; and a campaign that is told nothing of it, on one CPU.
-Soon after its start a campaign looks at the cases of the corpus, too, and later at some of them with a few changes. A mutant that crashes or hangs is killed; for one that drops
-a lock, or changes when it is taken, tests and campaign have the race detector, and the scheduler has many workers; a race kills it. *Unreached* are those that neither corpus nor
-a campaign of six times that length come by: they cannot be killed there. *Equivalent* are those that were argued, by reading, to break no promise (internal/mutants/argued.yaml):
-some of them upstream's tests notice, as a hint that wakes a pod once more than needed, and some the corpus, where a known finding of such a hint does not show any more. All shares
-are of those that are neither. Seconds are those of a campaign, from the start of its process to its end.
-
-`
-)
-
-// WriteMarkdown writes the matrix as a page.
-func (m *Matrix) WriteMarkdown(w io.Writer) {
-	first := upstreamPage
-	if m.ofModel {
-		first = modelPage
-	}
-	fmt.Fprint(w, first, operators, columns)
-	each := m.CPUSeconds / float64(max(m.All.Mutants, 1))
-	fmt.Fprintf(w, "There are %d mutants. Looked for were %d of them, drawn by seed %d, with campaigns of %s. Planting and building all took %.0f s with what Go's build cache held, running all once without a mutant %.0f s, and looking for them %.1f CPU seconds for each. "+
-		"At that rate, to look for all takes %.1f hours on 2 CPUs.\n\n",
-		m.Begun.Mutants, m.All.Mutants, m.Begun.Options.Seed, m.Begun.Options.For, m.Begun.Built, m.Begun.Measured, each, each*float64(m.Begun.Mutants)/2/3600)
-	if slices.Contains(m.Begun.Columns, Tests) {
-		fmt.Fprintf(w, "Of the %d, the tests kill %d (%d %%) if the unreached and the equivalent count, too. ", m.All.Mutants, m.All.ByTests, percent(m.All.ByTests, m.All.Mutants))
-	}
-	none := 0
-	for _, f := range m.Begun.Functions {
-		none += f.Unreached
-	}
-	fmt.Fprintf(w, "Of all %d, %d are unreached.\n\n", m.Begun.Mutants, none)
-	write := func(name string, rows []*Row) {
-		fmt.Fprintf(w, "| %s |", name)
-		for _, h := range m.header() {
-			fmt.Fprintf(w, " %s |", strings.ToLower(h))
-		}
-		fmt.Fprintf(w, "\n|---|%s\n", strings.Repeat("---:|", len(m.header())))
-		for _, r := range rows {
-			fmt.Fprintf(w, "| %s |\n", strings.Join(m.cells(r), " | "))
-		}
-		fmt.Fprintln(w)
-	}
-	write("file", append(slices.Clone(m.Files), &m.All))
-	write("operator", m.Operators)
-	if m.ofModel {
-		m.writeUncaught(w)
-	} else {
-		fmt.Fprint(w, "## Survivors\n\nThe campaign comes by these, does not kill them, and nobody has shown that they are equivalent.\n\n")
-		m.list(w, m.Survivors)
-		fmt.Fprint(w, "\n## Killed by upstream's tests, and not by the campaign\n\n")
-		m.list(w, m.OnlyTests)
-	}
-	if len(m.Begun.Functions) == 0 {
-		return
-	}
-	fmt.Fprint(w, "\n## Where neither corpus nor campaign come by\n\nFunctions with five such mutants or more.\n\n| file | function | mutants | unreached | why |\n|---|---|---:|---:|---|\n")
-	for _, f := range m.Begun.Functions {
-		if f.Unreached < few {
-			continue
-		}
-		fmt.Fprintf(w, "| %s | `%s` | %d | %d | %s |\n", strings.TrimPrefix(f.File, "pkg/scheduler/framework/"), f.Func, f.Mutants, f.Unreached, m.argued[f.Name()].Why)
-	}
-}
-
-// writeUncaught writes which mutants of the model nobody kills: of it there is no more to ask than that somebody does.
-func (m *Matrix) writeUncaught(w io.Writer) {
-	of := m.All.Mutants - m.right
-	fmt.Fprintf(w, "## Caught by nobody\n\nOf the %d that are neither equivalent nor allowed, %d (%d %%) are killed by somebody, and these are not.\n\n", of, of-len(m.Uncaught), percent(of-len(m.Uncaught), of))
-	m.list(w, m.Uncaught)
-	fmt.Fprint(w, "\n## Caught by others, and not by the campaign\n\nMany make the model allow more than it should: kube-scheduler does not disagree with that, and the corpus, whose cases say all that is allowed, does.\n\n")
-	m.list(w, slices.DeleteFunc(slices.Clone(m.Survivors), func(r *Result) bool { return slices.Contains(m.Uncaught, r) }))
-}
-
-// why is what was argued about a mutant, or where nobody comes by about its function.
-func (m *Matrix) why(r *Result) string {
-	if why := m.argued[r.Name()].Why; why != "" || r.Reached[Corpus] || r.Reached[Campaign] {
-		return why
-	}
-	return m.argued[(&Function{File: r.File, Func: r.Func}).Name()].Why
-}
-
-// few is how many unreached mutants of a function are not worth a line.
-const few = 5
-
-func (m *Matrix) list(w io.Writer, results []*Result) {
-	code := func(text string) string {
-		return "`" + strings.NewReplacer("|", "\\|", "`", "'").Replace(text) + "`"
-	}
-	fmt.Fprint(w, "| where | function | is | mutant | killed by | why |\n|---|---|---|---|---|---|\n")
-	for _, r := range results {
-		fmt.Fprintf(w, "| %s:%d | %s | %s | %s | %s | %s |\n", path.Base(r.File), r.Line, code(r.Func), code(r.Source), code(r.Is), strings.Trim(strings.TrimPrefix(others(r), " (killed by "), ")"), m.why(r))
-	}
-}

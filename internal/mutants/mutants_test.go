@@ -114,7 +114,7 @@ func TestMatrix(t *testing.T) {
 		{Results: []*Result{result(1, plant.Drop, Columns, map[Column]string{Tests: ByFinding, Corpus: ByFinding, Campaign: ByCrash}), result(2, plant.Drop, []Column{Tests}, map[Column]string{Tests: ByHang})}},
 		{Results: []*Result{result(1, plant.Drop, Columns, nil), result(3, plant.Junction, Columns, map[Column]string{Tests: ByFinding}), result(4, plant.Junction, Columns, map[Column]string{Campaign: ByFinding})}},
 	}
-	logs[0].Begun.Columns = Columns
+	logs[0].Begun.Columns, logs[0].Begun.Mutants = Columns, 18
 	logs[0].Begun.Functions = []Function{{File: "pkg/scheduler/a.go", Func: "f", Mutants: 9, Unreached: 5}, {File: "pkg/scheduler/a.go", Func: "g", Mutants: 9, Unreached: 4}}
 	m, err := NewMatrix(logs)
 	require.NoError(t, err)
@@ -156,6 +156,26 @@ func TestMatrixOfTheModel(t *testing.T) {
 	_, others, _ := strings.Cut(page.String(), "## Caught by others")
 	require.Contains(t, others, "a.go:3")
 	require.NotContains(t, others, "a.go:2")
+}
+
+// Where nobody looks but the tests, those are unreached that they do not come by, and others are not spoken of.
+func TestMatrixOfTestsAlone(t *testing.T) {
+	of := func(id int, o *Outcome) *Result {
+		return &Result{Site: plant.Site{ID: id, File: "model/a.go", Line: id, Operator: plant.Drop, Func: "f"}, Reached: map[Column]bool{Tests: o != nil}, Outcomes: map[Column]*Outcome{Tests: o}}
+	}
+	unreached := of(3, nil)
+	unreached.Outcomes = nil
+	m, err := NewMatrix([]*Log{{Begun: Begun{Mutants: 3, Columns: []Column{Tests}, Functions: []Function{{Func: "f", Mutants: 9, Unreached: 9}}}, Results: []*Result{of(1, &Outcome{Killed: ByHang}), of(2, &Outcome{}), unreached}}})
+	require.NoError(t, err)
+	require.Len(t, m.Uncaught, 2)
+	var page strings.Builder
+	m.WriteMarkdown(&page)
+	require.Contains(t, page.String(), "| all | 3 | 1 | 0 | 0 | 1 (50 %) |\n")
+	require.Contains(t, page.String(), "All were looked for. Planting")
+	require.Contains(t, page.String(), "Of the 3 that are neither equivalent nor allowed, 1 (33 %) are killed by somebody")
+	for _, other := range []string{"campaign", "corpus", "median"} {
+		require.NotContains(t, page.String(), other)
+	}
 }
 
 // What is argued to be equivalent, and was killed by the corpus or a campaign, is not.
