@@ -77,9 +77,9 @@ kill-matrix: ## plant small bugs in upstream by rule, and write docs/kill-matrix
 	bin/preemptcheck mutate bin/mutants -o markdown >bin/kill-matrix.md || [ $$? = 1 ]
 	mv bin/kill-matrix.md docs/kill-matrix.md
 
-model-matrix: ## the same for the model, in docs/kill-matrix-of-the-model.md: all, by its tests alone, takes half an hour on 2 cores; a sample of SAMPLE by COLUMNS
+model-matrix: ## the same for the model, in docs/kill-matrix-of-the-model.md: all of them, by its tests alone, take half an hour on 2 cores; SAMPLE=120 BY=tests,corpus,campaign is a sample by all three
 	$(GO) build -o bin/preemptcheck ./cmd/preemptcheck
-	rm -rf bin/model-mutants && bin/preemptcheck mutate --model --columns $(or $(COLUMNS),tests) --sample $(or $(SAMPLE),0) --seed 8 --for 15s --out bin/model-mutants || [ $$? = 1 ]
+	rm -rf bin/model-mutants && bin/preemptcheck mutate --model --columns $(or $(BY),tests) --sample $(or $(SAMPLE),0) --seed 8 --for 15s --out bin/model-mutants || [ $$? = 1 ]
 	bin/preemptcheck mutate bin/model-mutants -o markdown >bin/kill-matrix-of-the-model.md || [ $$? = 1 ]
 	mv bin/kill-matrix-of-the-model.md docs/kill-matrix-of-the-model.md
 

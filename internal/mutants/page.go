@@ -26,8 +26,8 @@ queue or wait for others of its group (SchedulingGates, GangScheduling), and Def
 
 <!-- Written by "preemptcheck mutate … -o markdown". To write it anew: make model-matrix -->
 
-A specification that nothing holds to is worth little. "preemptcheck mutate --model" plants the same small bugs as in [kube-scheduler](kill-matrix.md) in the model: kube-scheduler
-disagrees with it then, and somebody should notice. *Allowed* are those with which the model is still right, by argument: it chooses otherwise where the documents leave the choice
+A specification that nothing holds to is worth little. "preemptcheck mutate --model" plants the same small bugs as in [kube-scheduler](kill-matrix.md) in the model: somebody should
+notice: its tests, or kube-scheduler, which disagrees with it then. *Allowed* are those with which the model is still right, by argument: it chooses otherwise where the documents leave the choice
 open, or claims nothing of more clusters.
 
 `
@@ -53,8 +53,8 @@ some of them upstream's tests notice, as a hint that wakes a pod once more than 
 are of those that are neither. Seconds are those of a campaign, from the start of its process to its end.
 
 `
-	ownTests = `The tests of its package look for each. *Unreached* are those that they do not come by. *Equivalent* are those that were argued, by reading, to decide the same
-(internal/mutants/argued.yaml). All shares are of those that are neither, nor allowed.
+	ownTests = `Only the tests of its package look for each. *Unreached* are those that they do not come by. *Equivalent* are those that were argued, by reading, to decide the
+same (internal/mutants/argued.yaml). All shares are of those that are none of these, nor allowed.
 
 `
 )
@@ -118,14 +118,14 @@ func (m *Matrix) writeCosts(w io.Writer) {
 		"At that rate, to look for all takes %.1f hours on 2 CPUs.\n\n",
 		m.Begun.Mutants, looked, m.Begun.Built, m.Begun.Measured, each, each*float64(m.Begun.Mutants)/2/3600)
 	if slices.Contains(m.Begun.Columns, Tests) {
-		fmt.Fprintf(w, "Of the %d, the tests kill %d (%d %%) if the unreached and the equivalent count, too.", m.All.Mutants, m.All.ByTests, percent(m.All.ByTests, m.All.Mutants))
+		fmt.Fprintf(w, "Of the %d, the tests kill %d (%d %%) if the unreached and the equivalent count, too. ", m.All.Mutants, m.All.ByTests, percent(m.All.ByTests, m.All.Mutants))
 	}
 	if !m.testsAlone() {
 		none := 0
 		for _, f := range m.Begun.Functions {
 			none += f.Unreached
 		}
-		fmt.Fprintf(w, " Of all %d, %d are unreached.", m.Begun.Mutants, none)
+		fmt.Fprintf(w, "Of all %d, %d are unreached.", m.Begun.Mutants, none)
 	}
 	fmt.Fprint(w, "\n\n")
 }

@@ -44,7 +44,7 @@ func (DynamicResources) PreFilter(s *filter.Snapshot) (filter.State, filter.Answ
 	if why != "" {
 		return nil, filter.Rejected(why)
 	}
-	st, answer := &State{devices: d, unbacked: unbacked}, filter.Answer{}
+	st, answer := &State{devices: d, unbacked: unbacked, preemptor: filter.Key(p)}, filter.Answer{}
 	for _, claim := range own {
 		if claim.Status.Allocation != nil {
 			// Any number of pods may share it, even more than reservedFor has room for
@@ -140,7 +140,8 @@ type State struct {
 	Idle    [][]string
 	devices *devices
 	// untold: on some node it cannot be told whether there are devices enough.
-	untold bool
+	untold    bool
+	preemptor string
 	// unbacked are the extended resources that no devices back, of a pod that has others.
 	unbacked []v1.ResourceName
 }
@@ -182,11 +183,11 @@ func (st *State) Judge(s *filter.Snapshot) {
 	}
 }
 
-// Undecided implements filter.Undecided. Read as the documents are meant to be, Unmodelled says so, too; but as a release reads them,
-// more may have to be tried.
+// Undecided implements filter.Undecided. It reports a search that was given up. Unmodelled reports it, too, as the documents are meant;
+// but as a release reads them, more may have to be tried.
 func (st *State) Undecided(report filter.Report) {
 	if st.untold {
-		report("Pod", "spec.resourceClaims", tooManyTried)
+		report("Pod "+st.preemptor, "spec.resourceClaims", tooManyTried)
 	}
 }
 

@@ -172,16 +172,23 @@ func together(cy *podgroup.Cycle, a, b *v1.Pod) bool {
 	return slices.ContainsFunc(cy.Root.Leaves(), func(g *podgroup.Tree) bool { return g.Has(a) && g.Has(b) })
 }
 
-// groupKeepsLowerNominations: preempting for a group withdraws no nomination, but those to a node that is called
-// "cluster", as the candidate of every group is.
+// groupKeepsLowerNominations: preempting for a group withdraws no nomination, but those to "cluster", as the candidate
+// of every group is called: whether there is such a node or not, and by the pods' own priorities.
 func groupKeepsLowerNominations(r *answers.Rules) {
 	actuate := r.OfGroups.Actuate
 	r.OfGroups.Actuate = func(cy *podgroup.Cycle, placed []podgroup.Placement, victims []*unit.Unit) *model.Actuation {
 		a := actuate(cy, placed, victims)
 		a.Cleared = nil
-		if n := cy.First.Node("cluster"); n != nil {
-			a.Cleared = cy.First.Withdrawn(n)
+		if len(a.Deleted) == 0 && cy.Cluster.Settings.AsyncPreemption() { // as for pods (TerminatingVictimsKeepNominations)
+			return a
 		}
+		members := cy.Cluster.Members()
+		for _, p := range cy.Cluster.Pods {
+			if p.Spec.NodeName == "" && p.Status.NominatedNodeName == "cluster" && cy.Cluster.KnowsNomination(p) && model.Priority(p) < cy.Priority() && !slices.Contains(members, p) {
+				a.Cleared = append(a.Cleared, model.Key(p))
+			}
+		}
+		slices.Sort(a.Cleared)
 		return a
 	}
 }

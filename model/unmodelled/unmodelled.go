@@ -91,8 +91,8 @@ func keepsSome(e model.Extender) bool {
 	return e.Preempt != nil && slices.ContainsFunc(e.Preempt.Changes, func(c model.VictimChange) bool { return c.Keeps != nil })
 }
 
-// Undecided is for what the scheduler draws lots, where the outcome would decide
-// whether the preemptor fits.
+// Undecided is what the scheduler draws lots for, or what is not known, where it would
+// decide whether the preemptor fits. Both count as left to chance.
 func Undecided(cy *model.Cycle) (u model.Unmodelled) {
 	cy.States(func(s filter.State) {
 		if undecided, ok := filter.As[filter.Undecided](s); ok {

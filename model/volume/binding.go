@@ -39,7 +39,6 @@ func (VolumeBinding) PreFilter(s *filter.Snapshot) (filter.State, filter.Answer)
 	}
 	st.Verdicts = st.Judge(Holds)
 	if why := st.rejected(); why != "" {
-		st.Drawn = "" // it is rejected whatever is drawn
 		return st, filter.Rejected(why)
 	}
 	return st, filter.Answer{}
@@ -78,6 +77,9 @@ func (st *BindingState) Judge(holds func(left, size resource.Quantity) bool) fil
 	st.Drawn = ""
 	for i, n := range st.nodes {
 		verdicts[i] = b.verdict(n.Node)
+	}
+	if st.rejected() != "" { // whatever is drawn
+		st.Drawn = ""
 	}
 	return verdicts
 }

@@ -136,9 +136,9 @@ var openGroups = []Entry{
 		Class:       Inconsistency,
 		Promise:     "If a higher-priority pod takes the room, the scheduler clears the nominatedNodeName of the pod that it was for: that pod becomes eligible to preempt pods on another node.",
 		Source:      "docs: concepts/scheduling-eviction/pod-priority-preemption, \"User exposed information\"",
-		Happens:     "The pods nominated to the nodes of the preemption are looked up by the name of the candidate. A pod's candidate is a node; that of a group is called \"cluster\". So no nomination is withdrawn, but where a node happens to be called that: pods nominated there lose theirs, whether the group takes their room or not.",
+		Happens:     "The pods nominated to the nodes of the preemption are looked up by the name of the candidate. A pod's candidate is a node; that of a group is called \"cluster\". So no nomination is withdrawn, unless one is to a node that happens to be called \"cluster\": pods of lower priority that are nominated to it lose theirs, whether the group takes their room or not.",
 		Where:       "executor.go:261@v1.37.1, prepareCandidateAsync; podgrouppreemption.go:124@v1.37.1, Preempt",
-		Consequence: "Pods of lower priority wait for room that is spoken for, and preempt nobody elsewhere while victims terminate there.",
+		Consequence: "Pods of lower priority wait for room that is spoken for, and preempt nobody elsewhere while victims terminate there; one that is nominated to a node called cluster loses room that nobody takes.",
 		Releases:    ">=1.37.0",
 	},
 	{
