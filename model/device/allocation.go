@@ -113,25 +113,32 @@ func (d *devices) partsOf(id device, of *resourcev1.Device) *parts {
 	return p
 }
 
-// suffice tells whether a node has devices for all requests. known is false if too much
-// would have to be tried, or if it depends on what is open.
-func (d *devices) suffice(n *v1.Node) (enough, known bool) {
+// sufficient tells whether a node has devices for all requests.
+type sufficient struct {
+	enough bool
+	// open: it depends on what the documents leave open. gaveUp: too much would have to be tried.
+	open, gaveUp bool
+}
+
+func (s sufficient) known() bool { return !s.open && !s.gaveUp }
+
+func (d *devices) suffice(n *v1.Node) sufficient {
 	d = d.on(n)
 	if len(d.wanted) == 0 {
-		return true, true
+		return sufficient{enough: true}
 	}
 	offered := d.offeredTo(n)
 	if !d.intricate(offered) {
-		return d.meets(offered, nil, d.wanted), true
+		return sufficient{enough: d.meets(offered, nil, d.wanted)}
 	}
 	once := newSearch(d, offered)
-	enough = once.complete()
+	enough := once.complete()
 	// "If Count > 1, the request fails if there aren't enough devices that meet the
 	// requirements" (resource/v1/types.go:1441@v0.37.1) does not say whether one device
 	// that several requests may share counts twice.
 	again := newSearch(d, offered)
 	again.repeats = true
-	return enough, enough == again.complete() && !once.exhausted() && !again.exhausted()
+	return sufficient{enough, enough != again.complete(), once.exhausted() || again.exhausted()}
 }
 
 // intricate tells whether more matters of the devices than who takes which.

@@ -199,5 +199,6 @@ func Enough(objects []runtime.Object, gates map[string]bool, n *v1.Node, read fu
 	if unmodelledDevices(objects, d, func(string, string, string) { known = false }); !known || d.tooMany([]*v1.Node{n}) != "" {
 		return false, false
 	}
-	return d.suffice(n)
+	s := d.suffice(n)
+	return s.enough, s.known()
 }

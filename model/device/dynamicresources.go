@@ -139,8 +139,8 @@ type State struct {
 	// node for no other reason, and that no other pod uses, by Node.Index.
 	Idle    [][]string
 	devices *devices
-	// untold: on some node it cannot be told whether there are devices enough.
-	untold    bool
+	// gaveUp: on some node too much would have to be tried to tell whether there are devices enough.
+	gaveUp    bool
 	preemptor string
 	// unbacked are the extended resources that no devices back, of a pod that has others.
 	unbacked []v1.ResourceName
@@ -160,11 +160,11 @@ func (st *State) Deallocatable(n *filter.Node) []string { return st.Idle[n.Index
 
 // Judge works out the verdict on each node.
 func (st *State) Judge(s *filter.Snapshot) {
-	st.Verdicts, st.Idle, st.untold = make(filter.Verdicts, len(s.Nodes)), make([][]string, len(s.Nodes)), false
+	st.Verdicts, st.Idle, st.gaveUp = make(filter.Verdicts, len(s.Nodes)), make([][]string, len(s.Nodes)), false
 	for i, n := range s.Nodes {
-		enough, known := st.devices.suffice(n.Node)
-		st.untold = st.untold || !known
-		if !enough || lacks(n.Node, st.unbacked) {
+		devices := st.devices.suffice(n.Node)
+		st.gaveUp = st.gaveUp || devices.gaveUp
+		if !devices.enough || lacks(n.Node, st.unbacked) {
 			st.Verdicts[i] = filter.Unresolvable("cannot allocate all claims")
 			continue
 		}
@@ -186,7 +186,7 @@ func (st *State) Judge(s *filter.Snapshot) {
 // Undecided implements filter.Undecided. It reports a search that was given up. Unmodelled reports it, too, as the documents are meant;
 // but as a release reads them, more may have to be tried.
 func (st *State) Undecided(report filter.Report) {
-	if st.untold {
+	if st.gaveUp {
 		report("Pod "+st.preemptor, "spec.resourceClaims", tooManyTried)
 	}
 }

@@ -147,7 +147,7 @@ func (d *devices) tooMany(nodes []*v1.Node) string {
 		offered := d.offeredTo(n)
 		if !d.on(n).intricate(offered) {
 			most = max(most, len(offered))
-		} else if _, known := d.suffice(n); !known {
+		} else if !d.suffice(n).known() {
 			return tooManyTried
 		}
 	}
