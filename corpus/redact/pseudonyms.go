@@ -87,6 +87,7 @@ func pseudonym(kind, name, number string) string {
 // wellKnown are the names of each kind that everybody knows, and on which rules depend.
 var wellKnown = map[string][]string{
 	prune.Scheduler: {model.DefaultSchedulerName},
+	"Node":          {"cluster"}, // as each candidate of a group is called: group-keeps-lower-nominations
 	"PriorityClass": {"system-cluster-critical", "system-node-critical"},
 	prune.Feature:   {filter.FeatureRestartAll, filter.FeatureHostNetworkUsers, filter.FeatureBindMountOptions, filter.FeatureSkipOperations},
 	prune.Driver: {"kubernetes.io/no-provisioner", resourceDomain,
