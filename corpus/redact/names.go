@@ -30,7 +30,7 @@ func newNames() *names {
 // of is the pseudonym of a name once all have one, and the name itself before, when it only
 // notes it.
 func (n *names) of(kind, name string) string {
-	if name == "" || stays(kind, name) {
+	if name == "" || Stays(kind, name) {
 		return name
 	}
 	if n.given != nil {

@@ -141,8 +141,8 @@ var known = func() map[string]map[string]bool {
 	return all
 }()
 
-// stays tells whether a name is one that everybody knows.
-func stays(kind, name string) bool {
+// Stays tells whether a name is one that everybody knows.
+func Stays(kind, name string) bool {
 	return known[kind][name] || kind == resource && strings.HasPrefix(name, v1.ResourceHugePagesPrefix) && isSize(strings.TrimPrefix(name, v1.ResourceHugePagesPrefix))
 }
 

@@ -228,7 +228,7 @@ func (r *redaction) uid(s string) string {
 func (r *redaction) owner(o *metav1.OwnerReference) {
 	o.UID = types.UID(r.uid(string(o.UID)))
 	kind := "owner"
-	if stays(ownerKind, o.Kind) {
+	if Stays(ownerKind, o.Kind) {
 		kind = o.Kind
 	}
 	o.Name = r.of(kind, o.Name)
@@ -344,7 +344,7 @@ func (r *redaction) annotations(m map[string]string) {
 		case volume.AnnSelectedNode:
 			m[key] = r.of("Node", value)
 		case v1.MigratedPluginsAnnotationKey:
-			plugins := slices.DeleteFunc(strings.Split(value, ","), func(s string) bool { return !stays(prune.Driver, s) })
+			plugins := slices.DeleteFunc(strings.Split(value, ","), func(s string) bool { return !Stays(prune.Driver, s) })
 			m[key] = strings.Join(plugins, ",")
 		case resourcev1.PodResourceClaimAnnotation:
 			m[key] = r.of(prune.ClaimName, value)

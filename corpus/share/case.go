@@ -62,7 +62,12 @@ func expected(list []corpus.Expectation, names redact.Names) (out []corpus.Expec
 		for pseudonym, name := range names[kind] {
 			to[name] = pseudonym
 		}
-		return func(name string) string { return to[name] }
+		return func(name string) string {
+			if redact.Stays(kind, name) {
+				return name
+			}
+			return to[name]
+		}
 	}
 	node, namespace, name := of("Node"), of(prune.Namespace), of("Pod")
 	pod := func(key string) string {
