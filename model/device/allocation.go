@@ -113,15 +113,17 @@ func (d *devices) partsOf(id device, of *resourcev1.Device) *parts {
 	return p
 }
 
-// sufficient tells whether a node has devices for all requests.
+// sufficient is what suffice answers.
 type sufficient struct {
 	enough bool
-	// open: it depends on what the documents leave open. gaveUp: too much would have to be tried.
+	// open: it depends on what the documents leave open, and a release does not. gaveUp: too much would have to be tried.
 	open, gaveUp bool
 }
 
+// known tells whether enough is all that the documents allow.
 func (s sufficient) known() bool { return !s.open && !s.gaveUp }
 
+// suffice tells whether a node has devices for all requests.
 func (d *devices) suffice(n *v1.Node) sufficient {
 	d = d.on(n)
 	if len(d.wanted) == 0 {

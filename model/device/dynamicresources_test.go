@@ -106,6 +106,33 @@ func TestMoreToTryAsAReleaseReads(t *testing.T) {
 	}
 }
 
+// Whether a device that may be shared counts twice for one request is open in the documents, and not as a release reads them.
+func TestDeviceThatMayCountTwice(t *testing.T) {
+	p, n, claim, slice, class := claiming()
+	claim.Spec.Devices.Requests = nil
+	for name, much := range map[string]string{"one": "6", "two": "3"} {
+		r := resourcev1.DeviceRequest{Name: name, Exactly: &resourcev1.ExactDeviceRequest{DeviceClassName: class.Name, AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: 1,
+			Capacity: &resourcev1.CapacityRequirements{Requests: map[resourcev1.QualifiedName]resource.Quantity{"units": resource.MustParse(much)}}}}
+		if name == "two" {
+			r.Exactly.Count, r.Exactly.AdminAccess = 2, new(true)
+		}
+		claim.Spec.Devices.Requests = append(claim.Spec.Devices.Requests, r)
+	}
+	of := slice.Spec.Devices[0]
+	of.AllowMultipleAllocations = new(true)
+	of.Capacity = map[resourcev1.QualifiedName]resourcev1.DeviceCapacity{"units": {Value: resource.MustParse("8")}}
+	other := *of.DeepCopy()
+	other.Name = "other"
+	slice.Spec.Devices = []resourcev1.Device{of, other}
+	s := model.NewSnapshot(mk.Cluster(p, n, claim, slice, class))
+	state, _ := device.DynamicResources{}.PreFilter(s)
+	st := state.(*device.State)
+	require.Nil(t, st.Verdicts[0])
+	st.Read(s, func(r *device.Reading) { r.AdminPays = true })
+	require.NotNil(t, st.Verdicts[0], "6 and 3 of 8 are too many, and each of two devices is administered")
+	st.Undecided(func(_, _, why string) { require.Fail(t, why) })
+}
+
 func counting(q string) []resourcev1.DeviceCounterConsumption {
 	return []resourcev1.DeviceCounterConsumption{{CounterSet: "set", Counters: map[string]resourcev1.Counter{"c": {Value: resource.MustParse(q)}}}}
 }
