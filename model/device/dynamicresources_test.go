@@ -9,6 +9,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/preemptcheck/preemptcheck/internal/mk"
 	"github.com/preemptcheck/preemptcheck/model"
@@ -112,7 +113,7 @@ func TestDeviceThatMayCountTwice(t *testing.T) {
 	claim.Spec.Devices.Requests = nil
 	for name, much := range map[string]string{"one": "6", "two": "3"} {
 		r := resourcev1.DeviceRequest{Name: name, Exactly: &resourcev1.ExactDeviceRequest{DeviceClassName: class.Name, AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: 1,
-			Capacity: &resourcev1.CapacityRequirements{Requests: map[resourcev1.QualifiedName]resource.Quantity{"units": resource.MustParse(much)}}}}
+			Capacity: &resourcev1.CapacityRequirements{Requests: one("units", much)}}}
 		if name == "two" {
 			r.Exactly.Count, r.Exactly.AdminAccess = 2, new(true)
 		}
@@ -131,6 +132,29 @@ func TestDeviceThatMayCountTwice(t *testing.T) {
 	st.Read(s, func(r *device.Reading) { r.AdminPays = true })
 	require.NotNil(t, st.Verdicts[0], "6 and 3 of 8 are too many, and each of two devices is administered")
 	st.Undecided(func(_, _, why string) { require.Fail(t, why) })
+}
+
+// More is to be tried where a device may count twice. If only that is too much, it is not known whether there are devices enough.
+func TestTooMuchIfDevicesCountTwice(t *testing.T) {
+	p, n, claim, slice, class := claiming()
+	wants := func(name string, count int64, q string) resourcev1.DeviceRequest {
+		return resourcev1.DeviceRequest{Name: name, Exactly: &resourcev1.ExactDeviceRequest{DeviceClassName: class.Name, AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: count,
+			Capacity: &resourcev1.CapacityRequirements{Requests: one("units", q)}}}
+	}
+	claim.Spec.Devices.Requests = []resourcev1.DeviceRequest{wants("parts", 4, "1"), wants("all", 9, "4")}
+	of := slice.Spec.Devices[0]
+	slice.Spec.Devices = nil
+	for i := range 9 { // no two of them are alike
+		of.Name, of.AllowMultipleAllocations = strconv.Itoa(i), new(true)
+		of.Capacity = map[resourcev1.QualifiedName]resourcev1.DeviceCapacity{"units": {Value: resource.MustParse("4")}}
+		of.Attributes = map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{"at": {IntValue: new(int64(i))}}
+		slice.Spec.Devices = append(slice.Spec.Devices, *of.DeepCopy())
+	}
+	_, known := device.Enough([]runtime.Object{claim, slice, class}, nil, n, func(*device.Reading) {}, p)
+	require.False(t, known)
+	claim.Spec.Devices.Requests[0].Exactly.Count = 3
+	enough, known := device.Enough([]runtime.Object{claim, slice, class}, nil, n, func(*device.Reading) {}, p)
+	require.Equal(t, []bool{false, true}, []bool{enough, known})
 }
 
 func counting(q string) []resourcev1.DeviceCounterConsumption {
