@@ -32,6 +32,9 @@ var lies = map[string]map[string]func(t *timeline.Trace){
 			t.Entries = append(t.Entries, timeline.Entry{At: 6 * time.Minute, What: timeline.Decided, Object: "Pod default/p", Node: "node-1", Victims: []string{"default/v"}})
 		},
 	},
+	"tried-is-tracked": {
+		"forgets that a pod is tried": each(timeline.Fits, func(e *timeline.Entry) { e.Untracked = true }),
+	},
 	"backoff-ends": {
 		"lets a pod back off for too long": func(t *timeline.Trace) { backsOff(t, "", 0, 3500*time.Millisecond) },
 		"forgets a pod that backs off":     func(t *timeline.Trace) { backsOff(t, "", 0) },

@@ -86,7 +86,7 @@ func (l *Life) Release() release.Release {
 
 // All are all properties.
 func All() []Property {
-	return slices.Concat(progress(), pacing(), agreement(), evictions(), once(), decisions(), binding(), order(), []Property{tryable(), noLivelock()}, ofGroups(), []Property{groupsGo()})
+	return slices.Concat(progress(), pacing(), agreement(), evictions(), once(), decisions(), binding(), order(), []Property{tryable(), tracked(), noLivelock()}, ofGroups(), []Property{groupsGo()})
 }
 
 // Check asks all properties about a life. A known finding of its release is named by those that

@@ -116,6 +116,12 @@ func (s *scheduler) queuesOf(pod *v1.Pod) (in []model.Queue, inFlight, gated boo
 	return in, slices.ContainsFunc(s.sched.SchedulingQueue.InFlightPods(), same), s.gated(pod)
 }
 
+// untracked tells whether the queue has a pod nowhere, and does not count it among those that are being tried.
+func (s *scheduler) untracked(pod *v1.Pod) bool {
+	queues, inFlight, _ := s.queuesOf(pod)
+	return !inFlight && len(queues) == 0
+}
+
 // gated tells whether a plugin keeps a pod, or its group, out of the queues.
 func (s *scheduler) gated(p *v1.Pod) bool {
 	if gated, ok := s.groupGated(p); ok {

@@ -84,7 +84,7 @@ func (s *scheduler) hookGroups(schedule schedulePod, failed handleFailure) {
 		}
 		s.park(timeline.Place{Name: timeline.Filter, Pod: model.Key(info.Pod)}, nil)
 		result, err := schedule(ctx, f, state, info)
-		e := timeline.Entry{What: timeline.Tried, Object: podName(info.Pod), Group: g.key, Node: result.SuggestedHost, Second: g.recorder.Cycle.SecondCalls > 0}
+		e := timeline.Entry{What: timeline.Tried, Object: podName(info.Pod), Group: g.key, Node: result.SuggestedHost, Second: g.recorder.Cycle.SecondCalls > 0, Untracked: s.untracked(info.Pod)}
 		if err != nil {
 			e.Node, e.Text = "", err.Error()
 		}

@@ -205,7 +205,7 @@ func (s *scheduler) hook() {
 	s.sched.SchedulePod = func(ctx context.Context, f framework.Framework, state fwk.CycleState, info *framework.QueuedPodInfo) (upstream.ScheduleResult, error) {
 		s.park(timeline.Place{Name: timeline.Filter, Pod: model.Key(info.Pod)}, nil)
 		result, err := schedule(ctx, f, state, info)
-		e := timeline.Entry{What: timeline.Fits, Object: podName(info.Pod), Node: result.SuggestedHost, Is: info.Pod}
+		e := timeline.Entry{What: timeline.Fits, Object: podName(info.Pod), Node: result.SuggestedHost, Is: info.Pod, Untracked: s.untracked(info.Pod)}
 		if err != nil {
 			e.What, e.Node, e.Text = timeline.Unfit, "", err.Error()
 		}
