@@ -19,6 +19,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/configuration"
 	"github.com/preemptcheck/preemptcheck/model/device"
+	"github.com/preemptcheck/preemptcheck/model/filter"
 )
 
 func TestClustersAreAsTheAPIServerStoresThem(t *testing.T) {
@@ -80,7 +81,7 @@ func TestGroupsChangeNothingElse(t *testing.T) {
 		if delete(c.Settings.FeatureGates, device.GateOptionalOperations); len(c.Settings.FeatureGates) == 0 {
 			c.Settings.FeatureGates = nil
 		}
-		if gates := c.Settings.FeatureGates; without.Settings.FeatureGates == nil && (gates["SchedulerAsyncAPICalls"] || gates["InterPodAffinityHostnameFastPath"]) {
+		if gates := c.Settings.FeatureGates; without.Settings.FeatureGates == nil && (gates["SchedulerAsyncAPICalls"] || gates["InterPodAffinityHostnameFastPath"] || gates[filter.GateResizePreemption]) {
 			c.Settings.FeatureGates = nil
 		}
 		if len(c.Settings.Configuration) > 0 { // which is not for every scheduler, too

@@ -94,8 +94,8 @@ func (r *Runner) command(ctx context.Context, c Column, dir, temp string, raced 
 	default:
 		args := []string{"fuzz", "--quiet", "--seed", fmt.Sprint(r.Seed), "--for", lasts.String(), "--stop-after", "1", "--minimise-for", "0", "--feature-gates", r.Gates,
 			"--workers", fmt.Sprint(r.Workers), "--out", filepath.Join(temp, "campaign"), "-o", "json"}
-		if raced { // most goroutines of the scheduler are in timelines
-			args = append(args, "--config", filepath.Join(temp, "parallel.yaml"), "--timelines", "50")
+		if raced { // most goroutines of the scheduler are in timelines, or ask about nodes for the contract
+			args = append(args, "--config", filepath.Join(temp, "parallel.yaml"), "--timelines", "50", "--contracts", "4")
 		}
 		return exec.CommandContext(ctx, binary, append(args, strings.Fields(r.Flags)...)...)
 	}

@@ -127,15 +127,26 @@ func hasResizeStatus(p *v1.Pod) bool {
 		p.Status.Resources != nil || p.Status.AllocatedResources != nil || ResizeInfeasible(p)
 }
 
+// GateResizePreemption names the gate by which room is made for a bound pod whose resize is deferred (KEP-5836). It is about such pods
+// alone.
+const GateResizePreemption = "InPlacePodVerticalScalingSchedulerPreemption"
+
+// ResizeDeferred tells whether the node has found that it cannot resize the pod as its spec desires for now (KEP-1287,
+// PodResizePending).
+func ResizeDeferred(p *v1.Pod) bool { return resizePending(p) == v1.PodReasonDeferred }
+
 // ResizeInfeasible tells whether the node has found that it never can resize the pod
 // as its spec desires (KEP-1287, PodResizePending).
-func ResizeInfeasible(p *v1.Pod) bool {
+func ResizeInfeasible(p *v1.Pod) bool { return resizePending(p) == v1.PodReasonInfeasible }
+
+// resizePending is the reason why a resize is pending; "" if none is.
+func resizePending(p *v1.Pod) string {
 	for i := range p.Status.Conditions {
 		if c := &p.Status.Conditions[i]; c.Type == v1.PodResizePending {
-			return c.Reason == v1.PodReasonInfeasible
+			return c.Reason
 		}
 	}
-	return false
+	return ""
 }
 
 // ContainerStatus is the status of the container of p with that name, or nil.

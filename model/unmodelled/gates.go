@@ -32,6 +32,8 @@ var modelledGates = map[string]bool{
 	"SchedulerAsyncAPICalls": false,
 	// A shorter way to the same answer.
 	"InterPodAffinityHostnameFastPath": false,
+	// Pods whose resize is deferred: there are none with the gate on.
+	filter.GateResizePreemption: false,
 }
 
 // MattersGate tells whether a decision may depend on a feature gate.

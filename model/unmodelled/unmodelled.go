@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	v1 "k8s.io/api/core/v1"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 
 	"github.com/preemptcheck/preemptcheck/model"
@@ -25,6 +26,7 @@ func In(c *model.Cluster, snapshot *filter.Snapshot) model.Unmodelled {
 	}
 	unmodelledPreemptor(c, u.Add)
 	unmodelledGroups(c, u.Add)
+	unmodelledResizes(c, u.Add)
 	for _, p := range c.Pods {
 		if p.Spec.NodeName == "" && c.KnowsNomination(p) && len(p.Spec.SchedulingGates) > 0 {
 			u.Add("Pod "+model.Key(p), "spec.schedulingGates", "a nominated pod that is gated")
@@ -42,6 +44,18 @@ func In(c *model.Cluster, snapshot *filter.Snapshot) model.Unmodelled {
 }
 
 var plugins = model.DefaultPlugins()
+
+// unmodelledResizes reports pods for whose resize others may be preempted.
+func unmodelledResizes(c *model.Cluster, report filter.Report) {
+	if !c.Settings.FeatureGates[filter.GateResizePreemption] {
+		return
+	}
+	for _, p := range append([]*v1.Pod{c.Preemptor}, c.Pods...) {
+		if p != nil && filter.ResizeDeferred(p) {
+			report("Pod "+model.Key(p), "status.conditions", "a deferred resize, with the feature gate "+filter.GateResizePreemption)
+		}
+	}
+}
 
 func unmodelledPreemptor(c *model.Cluster, report filter.Report) {
 	p := c.Preemptor

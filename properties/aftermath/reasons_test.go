@@ -46,6 +46,7 @@ var ofReasons = []struct {
 	{"a volume is told to be out of reach", "near", []string{volume.OutOfReach, volume.NothingToBind}, nil},
 	{"a claim that gets no volume is left out", "far", []string{volume.OutOfReach}, nil},
 	{"a claim is told to get no volume, where none waits", "far", []string{volume.OutOfReach, volume.NothingToBind}, boundOnly},
+	{"storage is told to be short where no driver has it checked", "near", []string{volume.NothingToBind, notEnoughSpace}, nil},
 }
 
 // sizesWrapAround is a cluster with a claim of so many bytes that the scheduler reads none (finding storage-sizes-wrap-around), beside one

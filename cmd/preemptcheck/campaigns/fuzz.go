@@ -90,6 +90,9 @@ func FuzzWorker() *cobra.Command {
 			}
 			sampled(checker, config)
 			bubble.DeepStacks = true
+			if err := atOnce(); err != nil {
+				return err
+			}
 			// An interrupt of a terminal reaches all processes, but it is fuzz that
 			// decides when a worker ends: by closing its input.
 			return campaign.Work(context.WithoutCancel(cmd.Context()), checker, cmd.InOrStdin(), cmd.OutOrStdout())

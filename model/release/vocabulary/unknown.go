@@ -351,6 +351,7 @@ var gatesIn = map[string]string{
 	"SchedulerPopFromBackoffQ":         ">=1.33.0",
 	"InterPodAffinityHostnameFastPath": ">=1.37.0",
 	device.GateOptionalOperations:      ">=1.37.0",
+	filter.GateResizePreemption:        ">=1.37.0",
 	device.GateGroupClaims:             ">=1.37.0",
 	model.GateWorkload:                 WithGroups,
 	model.GateTopology:                 WithGroups,
