@@ -198,9 +198,9 @@ func (c *Checker) observing(s *Subject) func() (*model.Observation, error) {
 // isAsked tells whether a cluster that the model does not cover is asked what needs no
 // model. It is not if parts of it were left out: what is found then may be due to that.
 // Nor is it of another release, of which the model would say what it does otherwise, unless there are plugins that it
-// knows nothing of.
+// knows nothing of. Nor is it if the scheduler may try a pod for its resize, as the properties are about pods that need a node.
 func (c *Checker) isAsked(s *Subject) bool {
-	return len(s.Cluster.NotGiven) == 0 && (s.Release == release.Linked || c.Outside != nil)
+	return len(s.Cluster.NotGiven) == 0 && (s.Release == release.Linked || c.Outside != nil) && !unmodelled.MakesRoomForResizes(s.Cluster)
 }
 
 // unseenByQuirks is that a search for nodes may end early by the known findings of the release,

@@ -91,7 +91,7 @@ func isKeptBack(id string) bool {
 
 // compare holds the result of a cluster against the case that it is, if it is one.
 func (a *answer) compare(checker *properties.Checker, req request, n uint64, r *properties.Result) {
-	if c := saying(checker, req, n, "cases/"); c != nil && r.Unmodelled == nil && r.Undecided == "" {
+	if c := saying(checker, req, n, "cases/"); c != nil && r.Observation != nil && r.Undecided == "" {
 		a.unmet(suspect{Number: n}, c, replay.Unmet(checker, c, r))
 	}
 }

@@ -143,3 +143,31 @@ func TestCasesAreAsTheySay(t *testing.T) {
 	nothing.HoldsCases = false
 	require.Empty(t, unmet(as))
 }
+
+// A case that is not modelled, and that names a known finding for which no model is needed, is held against that.
+func TestUnmodelledCasesAreHeld(t *testing.T) {
+	const seed, name = 3, "finding-growing-pool-is-error"
+	n := lastLooks()
+	for {
+		if c, look := asIs(seed, n, "cases/", ""); c != nil && look == lastLook && c.Name == name {
+			break
+		}
+		n++
+		require.Less(t, n, lastLooks()+2*uint64(len(corpus.Names())))
+	}
+	system, err := systems.NewPool(inprocess.Version, 1)
+	require.NoError(t, err)
+	defer system.Close()
+	unmet := func(checker *properties.Checker) (names []string) {
+		checker.System, checker.Release, checker.HoldsCases = system, release.Linked, true
+		a, err := work(t.Context(), checker, request{Seed: seed, First: n, Count: 1})
+		require.NoError(t, err)
+		for _, s := range a.Suspects {
+			names = append(names, s.Fingerprint.Kind)
+		}
+		return names
+	}
+	shares := all.Shares{Relations: 2, Filters: 128, Contracts: 64, Repeating: all.RepeatingOneIn}
+	require.Empty(t, unmet(&properties.Checker{Properties: all.Cheap(), Sample: all.Sample(shares), Looks: all.Looks(shares)}))
+	require.Equal(t, []string{name}, unmet(&properties.Checker{}))
+}

@@ -148,8 +148,8 @@ type Entry struct {
 	Gated bool
 	// Second: a member was placed with all potential victims gone.
 	Second bool
-	// Untracked, of a pod that has just been filtered: the queue has it nowhere, and does not count it among those that are being
-	// tried, for which it keeps what happens meanwhile.
+	// Untracked, of a pod that has just been filtered, and still waits to be bound: the queue has it nowhere, and does not count it
+	// among those that are being tried, for which it keeps what happens meanwhile.
 	Untracked bool `json:",omitempty"`
 	// Listed: the event is not of the watch. It is a difference that a new list has shown:
 	// several changes in one, or a deletion of an object whose last state is not known.

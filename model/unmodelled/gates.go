@@ -32,7 +32,7 @@ var modelledGates = map[string]bool{
 	"SchedulerAsyncAPICalls": false,
 	// A shorter way to the same answer.
 	"InterPodAffinityHostnameFastPath": false,
-	// Pods whose resize is deferred: there are none with the gate on.
+	// What becomes of pods whose resize is deferred, which is not modelled with the gate on.
 	filter.GateResizePreemption: false,
 }
 

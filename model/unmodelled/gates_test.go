@@ -59,6 +59,7 @@ func TestDeferredResizes(t *testing.T) {
 				got += f.String()
 			}
 			assert.Equal(t, tt.want, got)
+			assert.Equal(t, tt.want != "", unmodelled.MakesRoomForResizes(c))
 		})
 	}
 }

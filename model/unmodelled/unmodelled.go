@@ -47,14 +47,26 @@ var plugins = model.DefaultPlugins()
 
 // unmodelledResizes reports pods for whose resize others may be preempted.
 func unmodelledResizes(c *model.Cluster, report filter.Report) {
+	for _, p := range deferred(c) {
+		report("Pod "+model.Key(p), "status.conditions", "a deferred resize, with the feature gate "+filter.GateResizePreemption)
+	}
+}
+
+// MakesRoomForResizes tells whether the scheduler may preempt pods for the resize of another one. What it does then with a pod is another
+// thing than to find a node for it.
+func MakesRoomForResizes(c *model.Cluster) bool { return len(deferred(c)) > 0 }
+
+// deferred are the pods whose resize is deferred, with the feature gate for them.
+func deferred(c *model.Cluster) (pods []*v1.Pod) {
 	if !c.Settings.FeatureGates[filter.GateResizePreemption] {
-		return
+		return nil
 	}
 	for _, p := range append([]*v1.Pod{c.Preemptor}, c.Pods...) {
 		if p != nil && filter.ResizeDeferred(p) {
-			report("Pod "+model.Key(p), "status.conditions", "a deferred resize, with the feature gate "+filter.GateResizePreemption)
+			pods = append(pods, p)
 		}
 	}
+	return pods
 }
 
 func unmodelledPreemptor(c *model.Cluster, report filter.Report) {

@@ -39,8 +39,8 @@ func All() error {
 	return nil
 }
 
-// Nominations adds, changes, reads and withdraws nominations at once, as plugins may, that have the nominator in their handle:
-// its lock "synchronizes all operations related to nominator" (backend/queue/nominator.go:34@v1.37.1).
+// Nominations adds, changes, reads and withdraws nominations at once. Plugins have these in their handle, and the nominator's lock
+// "synchronizes all operations related to nominator" (backend/queue/nominator.go:36@v1.37.1).
 func Nominations() error {
 	pod := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p", UID: "p"}}
 	info, err := framework.NewPodInfo(pod)

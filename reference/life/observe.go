@@ -116,10 +116,20 @@ func (s *scheduler) queuesOf(pod *v1.Pod) (in []model.Queue, inFlight, gated boo
 	return in, slices.ContainsFunc(s.sched.SchedulingQueue.InFlightPods(), same), s.gated(pod)
 }
 
-// untracked tells whether the queue has a pod nowhere, and does not count it among those that are being tried.
+// untracked tells whether the queue has a pod nowhere, and does not count it among those that are being tried. It does not matter
+// for one that is gone, terminates or is bound: if an earlier attempt ends meanwhile, it is not put back.
 func (s *scheduler) untracked(pod *v1.Pod) bool {
-	queues, inFlight, _ := s.queuesOf(pod)
-	return !inFlight && len(queues) == 0
+	if s.r.overlaps != nil { // what is looked up under locks would put one thing before another
+		return false
+	}
+	stored, _, _ := s.informers[reflect.TypeFor[*v1.Pod]()].GetIndexer().GetByKey(model.Key(pod))
+	now, ok := stored.(*v1.Pod)
+	if !ok || now.UID != pod.UID || now.DeletionTimestamp != nil || now.Spec.NodeName != "" {
+		return false
+	}
+	same := func(p *v1.Pod) bool { return p.UID == pod.UID }
+	in := func(q inQueue) bool { return slices.ContainsFunc(q.pods, same) }
+	return !slices.ContainsFunc(s.sched.SchedulingQueue.InFlightPods(), same) && !slices.ContainsFunc(s.queues(), in)
 }
 
 // gated tells whether a plugin keeps a pod, or its group, out of the queues.
