@@ -57,7 +57,7 @@ func Example() {
 	// 4          v1.34.4: Pod: spec.containers.restartPolicyRules
 	// 3          v1.34.4: Node: amounts beyond 64 bits
 	// 2          v1.34.4: DeviceClass: spec.extendedResourceName
-	// 2          v1.34.4: scheduler: featureGates.InterPodAffinityHostnameFastPath
+	// 2          v1.34.4: scheduler: featureGates.InPlacePodVerticalScalingSchedulerPreemption
 	// 1          v1.34.4: ResourceClaim: spec.devices.requests: tolerations
 	// 1          v1.34.4: ResourceClaim: spec.devices.requests[1].exactly.allocationMode: all devices of a node
 	// 1          v1.34.4: ResourceSlice: spec.devices: bindingConditions

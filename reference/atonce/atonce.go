@@ -78,18 +78,21 @@ func Volumes() error {
 		return err
 	}
 	wait := storagev1.VolumeBindingWaitForFirstConsumer
-	if err := storage.StorageClasses().Informer().GetIndexer().Add(&storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "c"}, Provisioner: "x", VolumeBindingMode: &wait}); err != nil {
-		return err
+	const binds, makes = "binds", "makes" // there are volumes of the first class, and ones of the second are made
+	for _, class := range []string{binds, makes} {
+		if err := storage.StorageClasses().Informer().GetIndexer().Add(&storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: class}, Provisioner: "x", VolumeBindingMode: &wait}); err != nil {
+			return err
+		}
 	}
 	size := v1.ResourceList{v1.ResourceStorage: resource.MustParse("1Gi")}
 	modes := []v1.PersistentVolumeAccessMode{v1.ReadWriteOnce}
 	node := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-1"}}
 	var pods []*v1.Pod
-	for i := range rounds {
-		name, class := fmt.Sprint(i), "c"
+	for i := range 2 * rounds {
+		name, class := fmt.Sprint(i), []string{binds, makes}[i%2]
 		meta := metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID(name)}
 		if err := core.PersistentVolumes().Informer().GetIndexer().Add(&v1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: name},
-			Spec:   v1.PersistentVolumeSpec{Capacity: size, AccessModes: modes, StorageClassName: class},
+			Spec:   v1.PersistentVolumeSpec{Capacity: size, AccessModes: modes, StorageClassName: binds},
 			Status: v1.PersistentVolumeStatus{Phase: v1.VolumeAvailable}}); err != nil {
 			return err
 		}

@@ -99,6 +99,9 @@ func (l *Life) Explain(f *Broken) (ids []string) {
 		if l.preemptionsOverlap(f.Pod, f.Entry) {
 			ids = append(ids, EarlierOpensGate)
 		}
+		if l.preemptsBesides(f.Pod, f.Entry) {
+			ids = append(ids, OldCopy)
+		}
 	case "preemption-leads-somewhere":
 		ids = append(ids, l.replacementsBoundAgainst(f)...)
 	case "marked-before-evicted":

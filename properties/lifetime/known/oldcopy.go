@@ -43,20 +43,38 @@ func (l *Life) ofOldCopy(f *Broken) bool {
 
 // twiceAtOnce tells whether a pod was in two attempts at once before an entry.
 func (l *Life) twiceAtOnce(pod string, before int) (twice bool) {
+	l.eachAttempt(pod, before, func() { twice = false }, func(_ *timeline.Entry, attempts int) { twice = twice || attempts > 1 })
+	return twice
+}
+
+// preemptsBesides tells whether the last preemption of a pod before an entry was decided while an earlier attempt went on, whose end puts
+// the pod into the queue. Nothing keeps it out if the preemption has not begun by then.
+func (l *Life) preemptsBesides(pod string, before int) (besides bool) {
+	l.eachAttempt(pod, before, func() { besides = false }, func(e *timeline.Entry, attempts int) {
+		if e.What == timeline.Decided && len(e.Victims) > 0 {
+			besides = attempts > 1
+		}
+	})
+	return besides
+}
+
+// eachAttempt goes through what happens to a pod before an entry: anew is called where it begins anew, and see with each entry about the
+// pod and in how many attempts it is then.
+func (l *Life) eachAttempt(pod string, before int, anew func(), see func(e *timeline.Entry, attempts int)) {
 	attempts := 0
 	for i := range l.Trace.Entries[:before] {
 		switch e := &l.Trace.Entries[i]; {
-		case e.What == timeline.TakenOver:
-			attempts, twice = 0, false
+		case e.What == timeline.TakenOver, e.Pod() == pod && e.Creates():
+			attempts = 0
+			anew()
 		case e.Pod() != pod:
-		case e.Creates():
-			attempts, twice = 0, false
 		case e.What == timeline.Popped:
 			attempts++
-			twice = twice || attempts > 1
+			see(e, attempts)
 		case e.What == timeline.Requeued:
 			attempts = max(0, attempts-1)
+		default:
+			see(e, attempts)
 		}
 	}
-	return twice
 }

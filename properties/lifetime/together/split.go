@@ -13,7 +13,7 @@ import (
 // deletePodGroupMember).
 func LeftBehind(trace *timeline.Trace, pod string) bool {
 	return slices.ContainsFunc(trace.Quiet.Pods, func(p timeline.PodState) bool {
-		return p.Name == pod && (slices.Contains(p.Queues, timeline.QueuePending) || !p.Exists && movedWithGroup(trace, pod))
+		return p.Name == pod && (slices.Contains(p.Queues, timeline.QueuePending) || !p.Exists && (movedWithGroup(trace, pod) || putBackGone(trace, pod)))
 	}) && TornOff(trace, pod, trace.FlushedAt)
 }
 
@@ -32,6 +32,24 @@ func movedWithGroup(trace *timeline.Trace, name string) bool {
 			again = waits
 		case e.What == timeline.Requeued && e.Group == group && again:
 			return true
+		}
+	}
+	return false
+}
+
+// putBackGone tells whether a pod came back from a cycle of its group into a queue, though the scheduler had been told that it is gone.
+func putBackGone(trace *timeline.Trace, name string) bool {
+	back := false
+	for i := trace.FlushedAt - 1; i >= 0; i-- {
+		switch e := &trace.Entries[i]; {
+		case e.What == timeline.TakenOver, e.What == timeline.Popped && e.Pod() == name:
+			return false
+		case e.What == timeline.Requeued && e.Pod() == name && !back:
+			if back = e.Group != "" && e.Queue != "" && e.Queue != timeline.QueuePending; !back {
+				return false
+			}
+		case e.What == timeline.Handled && e.Pod() == name && back:
+			return e.Is == nil
 		}
 	}
 	return false
