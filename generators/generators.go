@@ -23,7 +23,6 @@ import (
 	"github.com/preemptcheck/preemptcheck/generators/volumes"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/device"
-	"github.com/preemptcheck/preemptcheck/model/filter"
 )
 
 // Cluster generates clusters. They shrink to fewer nodes, fewer pods and plainer
@@ -145,8 +144,8 @@ func generate(s draw.Source, gates map[string]bool, gangs bool) *model.Cluster {
 	if devices.SkipOperations(hosts, c.Nodes, c.Extra) && hosts.Chance(60) && len(gates) == 0 && grouped(&c.Settings) {
 		groups.Set(c, device.GateOptionalOperations, true)
 	}
-	if hosts.Chance(6) && len(gates) == 0 && plain(&c.Settings) && c.Preemptor != nil && !slices.ContainsFunc(append([]*v1.Pod{c.Preemptor}, c.Pods...), filter.ResizeDeferred) {
-		c.Settings.FeatureGates = map[string]bool{filter.GateResizePreemption: true}
+	if len(gates) == 0 {
+		makeRoomForResizes(hosts, c)
 	}
 	if (gates[device.GateGroupClaims] || len(gates) == 0 && grouped(&c.Settings)) && groups.ShareClaims(sharing, c) {
 		groups.Set(c, device.GateGroupClaims, true)

@@ -81,6 +81,16 @@ func (g *generator) takeFastPath(s draw.Source, c *model.Cluster, pinned bool) {
 	}
 }
 
+// makeRoomForResizes lets the scheduler make room for pods whose resize is deferred, in some clusters whose settings are plain and that
+// have no such pod: what becomes of those is not modelled.
+func makeRoomForResizes(s draw.Source, c *model.Cluster) {
+	if s.Chance(6) && plain(&c.Settings) && c.Preemptor != nil {
+		if c.Settings.FeatureGates = map[string]bool{filter.GateResizePreemption: true}; unmodelled.MakesRoomForResizes(c) {
+			c.Settings.FeatureGates = nil
+		}
+	}
+}
+
 const fastPath = "InterPodAffinityHostnameFastPath"
 
 // plain tells whether a system needs no scheduler of its own for the settings.

@@ -115,7 +115,7 @@ func Judge(ctx context.Context, checker *properties.Checker, c *corpus.Case, cla
 			j.recall(c, r)
 		} else {
 			j.Details = append(j.Details, asked(r)...)
-			j.witnesses(c, r)
+			j.witnesses(checker, c, r)
 		}
 		return j
 	}
@@ -197,8 +197,8 @@ func (j *Judgement) breaks(r *properties.Result) {
 }
 
 // witnesses judges a case that is not modelled by the known findings that it is there for, if it names some: they need no model. A scheduler that
-// cannot show them passes over it.
-func (j *Judgement) witnesses(c *corpus.Case, r *properties.Result) {
+// cannot show them passes over it; of others it is unexpected that they do not occur, unless plugins are not Kubernetes' own.
+func (j *Judgement) witnesses(checker *properties.Checker, c *corpus.Case, r *properties.Result) {
 	shown := func(id string) bool {
 		entry, ok := ledger.LookUp(id)
 		return !ok || all.CanShow(entry, &model.Observation{})
@@ -210,7 +210,14 @@ func (j *Judgement) witnesses(c *corpus.Case, r *properties.Result) {
 	occurs := func(id string) bool {
 		return slices.ContainsFunc(r.Findings, func(f properties.Finding) bool { return slices.Contains(f.Known, id) })
 	}
-	if len(c.Findings) == 0 || r.Observation == nil || slices.ContainsFunc(c.Findings, func(id string) bool { return !occurs(id) }) {
+	if len(c.Findings) == 0 || r.Observation == nil {
+		return
+	}
+	if complaints := Unmet(checker, c, r); len(complaints) > 0 && checker.Outside == nil {
+		j.Result, j.Details = Unexpected, append(j.Details, complaints...)
+		return
+	}
+	if slices.ContainsFunc(c.Findings, func(id string) bool { return !occurs(id) }) {
 		return
 	}
 	j.Known, j.Remark, j.Result = slices.Clone(c.Findings), !ledger.Disagree(c.Findings), Known

@@ -193,23 +193,25 @@ func TestOccupiedByEachContainer(t *testing.T) {
 	}
 }
 
-// That a resize is infeasible is told by one condition of several.
-func TestResizeInfeasible(t *testing.T) {
-	scheduled := v1.PodCondition{Type: v1.PodScheduled, Reason: v1.PodReasonInfeasible}
-	pending := func(reason string) v1.PodCondition {
-		return v1.PodCondition{Type: v1.PodResizePending, Reason: reason}
-	}
+// What becomes of a resize is told by one condition of several.
+func TestResizePending(t *testing.T) {
+	scheduled := func(reason string) v1.PodCondition { return v1.PodCondition{Type: v1.PodScheduled, Reason: reason} }
+	pending := func(reason string) v1.PodCondition { return v1.PodCondition{Type: v1.PodResizePending, Reason: reason} }
 	for _, tt := range []struct {
-		conditions []v1.PodCondition
-		want       bool
+		conditions           []v1.PodCondition
+		infeasible, deferred bool
 	}{
-		{nil, false},
-		{[]v1.PodCondition{scheduled}, false},
-		{[]v1.PodCondition{pending(v1.PodReasonInfeasible)}, true},
-		{[]v1.PodCondition{scheduled, pending(v1.PodReasonInfeasible)}, true},
-		{[]v1.PodCondition{scheduled, pending(v1.PodReasonDeferred)}, false},
+		{nil, false, false},
+		{[]v1.PodCondition{scheduled(v1.PodReasonInfeasible)}, false, false},
+		{[]v1.PodCondition{scheduled(v1.PodReasonDeferred)}, false, false},
+		{[]v1.PodCondition{pending("")}, false, false},
+		{[]v1.PodCondition{pending(v1.PodReasonInfeasible)}, true, false},
+		{[]v1.PodCondition{scheduled(v1.PodReasonInfeasible), pending(v1.PodReasonInfeasible)}, true, false},
+		{[]v1.PodCondition{scheduled(v1.PodReasonInfeasible), pending(v1.PodReasonDeferred)}, false, true},
 	} {
-		assert.Equal(t, tt.want, filter.ResizeInfeasible(&v1.Pod{Status: v1.PodStatus{Conditions: tt.conditions}}), "%+v", tt.conditions)
+		p := &v1.Pod{Status: v1.PodStatus{Conditions: tt.conditions}}
+		assert.Equal(t, tt.infeasible, filter.ResizeInfeasible(p), "%+v", tt.conditions)
+		assert.Equal(t, tt.deferred, filter.ResizeDeferred(p), "%+v", tt.conditions)
 	}
 }
 

@@ -26,22 +26,22 @@ import (
 // rounds are how often each goroutine does what it does.
 const rounds = 4
 
-// All does all of these.
+// All changes nominations at once, and what is assumed of volumes. What goes wrong besides a race is an error.
 func All() error {
 	linked.Setup()
 	metrics.Register()
-	if err := Nominations(); err != nil {
+	if err := nominations(); err != nil {
 		return fmt.Errorf("nominations at once: %w", err)
 	}
-	if err := Volumes(); err != nil {
+	if err := volumes(); err != nil {
 		return fmt.Errorf("volumes at once: %w", err)
 	}
 	return nil
 }
 
-// Nominations adds, changes, reads and withdraws nominations at once. Plugins have these in their handle, and the nominator's lock
+// nominations adds, changes, reads and withdraws nominations at once. Plugins have these in their handle, and the nominator's lock
 // "synchronizes all operations related to nominator" (backend/queue/nominator.go:36@v1.37.1).
-func Nominations() error {
+func nominations() error {
 	pod := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p", UID: "p"}}
 	info, err := framework.NewPodInfo(pod)
 	if err != nil {
@@ -64,10 +64,10 @@ func Nominations() error {
 	return nil
 }
 
-// Volumes takes back what is assumed of the volumes of pods whose binding fails, each in a goroutine of its own, while volumes of the
+// volumes takes back what is assumed of the volumes of pods whose binding fails, each in a goroutine of its own, while volumes of the
 // next pods are looked for and assumed: "Once all the assume operations are done in e), the scheduler processes the next Pod in the
 // scheduler queue while the actual binding operation occurs in the background" (volumebinding/binder.go:152@v1.37.1).
-func Volumes() error {
+func volumes() error {
 	factory := informers.NewSharedInformerFactory(nil, 0)
 	core, storage := factory.Core().V1(), factory.Storage().V1()
 	binder, err := volumebinding.NewVolumeBinder(logr.Discard(), nil, feature.Features{}, core.Pods(), core.Nodes(), storage.CSINodes(),
@@ -91,7 +91,7 @@ func Volumes() error {
 	for i := range 2 * rounds {
 		name, class := fmt.Sprint(i), []string{binds, makes}[i%2]
 		meta := metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID(name)}
-		if err := core.PersistentVolumes().Informer().GetIndexer().Add(&v1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: name},
+		if err := core.PersistentVolumes().Informer().GetIndexer().Add(&v1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: name}, // one too many does no harm
 			Spec:   v1.PersistentVolumeSpec{Capacity: size, AccessModes: modes, StorageClassName: binds},
 			Status: v1.PersistentVolumeStatus{Phase: v1.VolumeAvailable}}); err != nil {
 			return err
@@ -111,14 +111,14 @@ func Volumes() error {
 		if err != nil {
 			return err
 		}
-		volumes, reasons, err := binder.FindPodVolumes(logr.Discard(), p, claims, node)
+		found, reasons, err := binder.FindPodVolumes(logr.Discard(), p, claims, node)
 		if err != nil || len(reasons) > 0 {
 			return fmt.Errorf("finding a volume of %s: %v %w", p.Name, reasons, err)
 		}
-		if _, err := binder.AssumePodVolumes(logr.Discard(), p, node.Name, volumes); err != nil {
+		if _, err := binder.AssumePodVolumes(logr.Discard(), p, node.Name, found); err != nil {
 			return err
 		}
-		failing.Go(func() { binder.RevertAssumedPodVolumes(volumes) })
+		failing.Go(func() { binder.RevertAssumedPodVolumes(found) })
 	}
 	return nil
 }

@@ -127,9 +127,8 @@ func (s *scheduler) untracked(pod *v1.Pod) bool {
 	if !ok || now.UID != pod.UID || now.DeletionTimestamp != nil || now.Spec.NodeName != "" {
 		return false
 	}
-	same := func(p *v1.Pod) bool { return p.UID == pod.UID }
-	in := func(q inQueue) bool { return slices.ContainsFunc(q.pods, same) }
-	return !slices.ContainsFunc(s.sched.SchedulingQueue.InFlightPods(), same) && !slices.ContainsFunc(s.queues(), in)
+	queues, inFlight, _ := s.queuesOf(pod)
+	return !inFlight && len(queues) == 0
 }
 
 // gated tells whether a plugin keeps a pod, or its group, out of the queues.
