@@ -45,6 +45,12 @@ func TestFoundInNotModelled(t *testing.T) {
 	require.Equal(t, []string{"scheduler: featureGates.DRAListTypeAttributes: feature gate",
 		"asked was all that needs no model of that: whether the scheduler gets through it, and the promises to users"}, j.Details)
 
+	linked := all.Checker(system)
+	linked.Release = release.Linked
+	gone := replay.Judge(t.Context(), linked, &corpus.Case{Cluster: c, Findings: []string{"zero-candidates"}})
+	require.Equal(t, replay.Unexpected, gone.Result)
+	require.Equal(t, append(j.Details, "finding zero-candidates no longer occurs"), gone.Details)
+
 	crash := &model.Crash{Kind: model.Panic, Message: "runtime error: invalid memory address or nil pointer dereference", Where: "volumebinding.(*VolumeBinding).Score (a.go:1)",
 		Stack: "a.b(0x1)\n\t/c/d.go:2"}
 	panics := telling{system, func(o *model.Observation) { o.Crash = crash }}
