@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -89,7 +90,15 @@ func (a *admitter) admit(object runtime.Object) {
 		setNamespace(o)
 		check(a, o, validateResourceClaim)
 	case *resourcev1.ResourceSlice:
+		for i := range o.Spec.Devices {
+			for j := range o.Spec.Devices[i].Taints {
+				setTimeAdded(&o.Spec.Devices[i].Taints[j])
+			}
+		}
 		check(a, o, resourcevalidation.ValidateResourceSlice)
+	case *resourcev1.DeviceTaintRule:
+		setTimeAdded(&o.Spec.Taint)
+		legacyscheme.Scheme.Default(o)
 	case *resourcev1.DeviceClass:
 		check(a, o, resourcevalidation.ValidateDeviceClass)
 	case *schedulingv1beta1.PodGroup:
@@ -116,6 +125,14 @@ func check[T any, Internal interface {
 		return
 	}
 	a.fail(NameOf(object), validate(in)...)
+}
+
+// setTimeAdded says when a taint was added that says nothing of it. The API server
+// takes the time of the request; here, a cluster is the same whenever it is read.
+func setTimeAdded(taint *resourcev1.DeviceTaint) {
+	if taint.TimeAdded == nil {
+		taint.TimeAdded = new(metav1.NewTime(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)))
+	}
 }
 
 func validateBudget(in *policy.PodDisruptionBudget) field.ErrorList {

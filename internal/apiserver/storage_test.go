@@ -3,9 +3,11 @@ package apiserver_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	v1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -36,6 +38,18 @@ func TestStorageIsDefaulted(t *testing.T) {
 	require.Equal(t, storagev1.VolumeBindingImmediate, *class.VolumeBindingMode)
 	require.False(t, *driver.Spec.StorageCapacity)
 	require.False(t, *driver.Spec.PreventPodSchedulingIfMissing)
+}
+
+// A cluster is the same whenever it is read, also where the API server takes the time of a request.
+func TestDeviceTaintsAreAddedAtAFixedTime(t *testing.T) {
+	slice := parse[resourcev1.ResourceSlice](t, `{metadata: {name: s}, spec: {driver: d.example.com, nodeName: n1, pool: {name: p, resourceSliceCount: 1}, devices: [
+		{name: a, taints: [{key: k, effect: NoSchedule}, {key: l, effect: NoSchedule, timeAdded: "2025-06-01T00:00:00Z"}]}]}}`)
+	rule := parse[resourcev1.DeviceTaintRule](t, `{metadata: {name: r}, spec: {taint: {key: k, effect: NoSchedule}}}`)
+	require.NoError(t, apiserver.Admit(withExtra(t, slice, rule)))
+	taints := slice.Spec.Devices[0].Taints
+	require.Equal(t, "2024-01-01", taints[0].TimeAdded.UTC().Format(time.DateOnly))
+	require.Equal(t, "2025-06-01", taints[1].TimeAdded.UTC().Format(time.DateOnly))
+	require.Equal(t, "2024-01-01", rule.Spec.Taint.TimeAdded.UTC().Format(time.DateOnly))
 }
 
 func TestStorageIsValidated(t *testing.T) {
