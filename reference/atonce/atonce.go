@@ -23,8 +23,12 @@ import (
 	"github.com/preemptcheck/preemptcheck/reference/linked"
 )
 
-// rounds are how often each goroutine does what it does.
-const rounds = 4
+// rounds are how often each goroutine does what it does. Of pods with volumes there are more, so that some goroutine has begun before the
+// last one is assumed.
+const (
+	rounds = 4
+	pairs  = 64
+)
 
 // All changes nominations at once, and what is assumed of volumes. What goes wrong besides a race is an error.
 func All() error {
@@ -88,7 +92,7 @@ func volumes() error {
 	modes := []v1.PersistentVolumeAccessMode{v1.ReadWriteOnce}
 	node := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-1"}}
 	var pods []*v1.Pod
-	for i := range 2 * rounds {
+	for i := range pairs * 2 {
 		name, class := fmt.Sprint(i), []string{binds, makes}[i%2]
 		meta := metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID(name)}
 		if err := core.PersistentVolumes().Informer().GetIndexer().Add(&v1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: name}, // one too many does no harm
