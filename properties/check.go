@@ -155,7 +155,8 @@ func (c *Checker) ask(s *Subject) (r *Result, err error) {
 			r.Unmodelled = nil // all is compared
 		}
 	}
-	if s.read(); s.model != nil && s.Decision == nil {
+	if s.read(); s.Decision == nil && s.Unmodelled != nil {
+		s.Unmodelled = append(s.Unmodelled, unmodelled.EndsEarly(s.Cluster)...)
 		r.Unmodelled = s.Unmodelled
 	}
 	r.Decision, r.Group, r.Observation = s.Decision, s.Group, s.Observation

@@ -13,6 +13,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/internal/mk"
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/properties"
+	"github.com/preemptcheck/preemptcheck/properties/invariant"
 )
 
 // searched is checktest.Cluster with 110 nodes that have room and that an extender rejects, in
@@ -124,6 +125,28 @@ func TestSearchByQuirk(t *testing.T) {
 		require.Empty(t, r.Unexplained())
 		for _, f := range r.Findings {
 			require.Contains(t, f.Known, "quantities-wrap-around")
+		}
+	}
+}
+
+// Where the model does not know which nodes pass all filters, the search may end early, too, and another order may lead elsewhere.
+func TestSearchOfUnmodelled(t *testing.T) {
+	c := searched()
+	rejects := &c.Settings.Extenders[0].Filter.Rejects
+	*rejects = slices.DeleteFunc(*rejects, func(name string) bool { return name == "room-069" }) // the last one of the larger zone
+	c.Settings.Configuration = []byte(`{"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration", "profiles": [{"pluginConfig": [{"name": "PodTopologySpread",
+		"args": {"defaultingType": "List", "defaultConstraints": [{"maxSkew": 1, "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "DoNotSchedule"}]}}]}]}`)
+	for _, looksAt := range []string{"100 of 112 nodes", ""} {
+		if looksAt == "" {
+			c.Nodes = c.Nodes[:100]
+		}
+		r, err := checktest.Checker(t, invariant.OrderDoesNotMatter).Check(t.Context(), c)
+		require.NoError(t, err)
+		require.Empty(t, r.Findings)
+		require.Nil(t, r.Decision)
+		require.Equal(t, looksAt != "", r.Unmodelled.LeftToChance())
+		if looksAt != "" {
+			require.Contains(t, r.Unmodelled.Error(), "scheduler: extenders: they are asked about "+looksAt)
 		}
 	}
 }

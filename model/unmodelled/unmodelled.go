@@ -132,10 +132,31 @@ func Undecided(cy *model.Cycle) (u model.Unmodelled) {
 
 // Unseen is for a search for nodes that may have ended early, of which nobody has seen yet
 // which nodes it came to.
-func Unseen(d *model.Decision) (u model.Unmodelled) {
+func Unseen(d *model.Decision) model.Unmodelled {
 	if d.Search == nil {
 		return nil
 	}
-	return model.Unmodelled{{Object: "scheduler", Field: "extenders", Chance: true, Seen: true,
-		Why: fmt.Sprintf("they are asked about %d of the %d nodes that pass all filters", d.Search.Enough, len(d.Search.Passing))}}
+	return asksAbout(fmt.Sprintf("%d of the %d nodes that pass all filters", d.Search.Enough, len(d.Search.Passing)))
+}
+
+// EndsEarly is for a cluster of which the model does not know which nodes pass all filters: the search for nodes
+// ends before it comes to all if enough pass.
+func EndsEarly(c *model.Cluster) model.Unmodelled {
+	if !slices.ContainsFunc(c.Settings.Extenders, func(e model.Extender) bool { return e.Filter != nil }) {
+		return nil
+	}
+	for _, p := range append([]*v1.Pod{c.Preemptor}, c.Pods...) {
+		if p == nil {
+			continue
+		}
+		if enough := model.NodesToFind(c.Settings.NodesToScore(p.Spec.SchedulerName), len(c.Nodes)); enough < len(c.Nodes) {
+			return asksAbout(fmt.Sprintf("%d of %d nodes, if so many pass all filters", enough, len(c.Nodes)))
+		}
+	}
+	return nil
+}
+
+// asksAbout is that extenders are asked about some of the nodes.
+func asksAbout(nodes string) model.Unmodelled {
+	return model.Unmodelled{{Object: "scheduler", Field: "extenders", Chance: true, Seen: true, Why: "they are asked about " + nodes}}
 }

@@ -1,0 +1,43 @@
+package unmodelled_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/preemptcheck/preemptcheck/internal/mk"
+	"github.com/preemptcheck/preemptcheck/model"
+	"github.com/preemptcheck/preemptcheck/model/unmodelled"
+)
+
+// A search for nodes may end early where there are more than 100, and matters where an extender is asked about what it found.
+func TestEndsEarly(t *testing.T) {
+	all := new(int32(100))
+	for _, tt := range []struct {
+		name     string
+		nodes    int
+		settings func(*model.Settings)
+		want     bool
+	}{
+		{"more than enough", 101, nil, true},
+		{"enough", 100, nil, false},
+		{"extenders that filter nothing", 101, func(s *model.Settings) { s.Extenders = []model.Extender{{Preempt: &model.ExtenderPreempt{}}} }, false},
+		{"only the second one filters", 101, func(s *model.Settings) { s.Extenders = append([]model.Extender{{}}, s.Extenders...) }, true},
+		{"all are looked at", 101, func(s *model.Settings) { s.PercentageOfNodesToScore = all }, false},
+	} {
+		c := mk.Cluster(mk.Pod("p", 9), model.Settings{Extenders: []model.Extender{{Filter: &model.ExtenderFilter{}}}})
+		if tt.settings != nil {
+			tt.settings(&c.Settings)
+		}
+		for i := range tt.nodes {
+			c.Nodes = append(c.Nodes, mk.Node(fmt.Sprint("n", i), "1"))
+		}
+		for range 2 {
+			u := unmodelled.EndsEarly(c)
+			assert.Equal(t, tt.want, u.LeftToChance(), tt.name)
+			assert.True(t, u.OnlySeen(), tt.name)
+			c.Preemptor, c.Pods = nil, append(c.Pods, mk.Pod("of-a-group", 9)) // the same where a group is tried
+		}
+	}
+}
