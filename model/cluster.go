@@ -117,8 +117,8 @@ type UnmodelledField struct {
 	// By is the one plugin whose verdicts depend on it; "" if more than one plugin's do.
 	By string
 	// Chance: the scheduler draws lots, or looks at some of the nodes only. Asked again,
-	// it may answer otherwise. Seen: how it came out is observed, and the model covers what
-	// follows.
+	// it may answer otherwise. Seen: how it came out is observed, so that the model covers what
+	// follows, if it covers the rest.
 	Chance, Seen bool
 }
 

@@ -23,7 +23,7 @@ func interestedExtenders(c *Cluster) []*Extender {
 	for i := range c.Settings.Extenders {
 		e := &c.Settings.Extenders[i]
 		switch {
-		case !e.manages(c.Preemptor):
+		case !e.Manages(c.Preemptor):
 		case e.Ignorable:
 			last = append(last, e)
 		default:
@@ -33,7 +33,8 @@ func interestedExtenders(c *Cluster) []*Extender {
 	return append(first, last...)
 }
 
-func (e *Extender) manages(p *v1.Pod) bool {
+// Manages tells whether the extender is interested in a pod.
+func (e *Extender) Manages(p *v1.Pod) bool {
 	requests := func(c v1.Container) bool {
 		return slices.ContainsFunc(e.ManagedResources, func(name string) bool {
 			_, request := c.Resources.Requests[v1.ResourceName(name)]

@@ -156,7 +156,9 @@ func (c *Checker) ask(s *Subject) (r *Result, err error) {
 		}
 	}
 	if s.read(); s.Decision == nil && s.Unmodelled != nil {
-		s.Unmodelled = append(s.Unmodelled, unmodelled.EndsEarly(s.Cluster)...)
+		if !s.Unmodelled.LeftToChance() {
+			s.Unmodelled = append(s.Unmodelled, unmodelled.Chance(s.Cluster)...)
+		}
 		r.Unmodelled = s.Unmodelled
 	}
 	r.Decision, r.Group, r.Observation = s.Decision, s.Group, s.Observation

@@ -13,6 +13,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model/device"
 	"github.com/preemptcheck/preemptcheck/model/filter"
 	"github.com/preemptcheck/preemptcheck/model/unit"
+	"github.com/preemptcheck/preemptcheck/model/volume"
 )
 
 // In finds everything in c that could matter and is not covered. What
@@ -139,17 +140,21 @@ func Unseen(d *model.Decision) model.Unmodelled {
 	return asksAbout(fmt.Sprintf("%d of the %d nodes that pass all filters", d.Search.Enough, len(d.Search.Passing)))
 }
 
-// EndsEarly is for a cluster of which the model does not know which nodes pass all filters: the search for nodes
-// ends before it comes to all if enough pass.
-func EndsEarly(c *model.Cluster) model.Unmodelled {
-	if !slices.ContainsFunc(c.Settings.Extenders, func(e model.Extender) bool { return e.Filter != nil }) {
-		return nil
+// Chance is what may be left to chance in a cluster for which the model has no answer: asked again, the scheduler may answer otherwise.
+func Chance(c *model.Cluster) model.Unmodelled {
+	u := endsEarly(c)
+	if volume.DrawsLots(c.Preemptors(), c.Extra) {
+		u = append(u, model.UnmodelledField{Object: "scheduler", Field: "VolumeBinding", Chance: true, Why: "which of several equally good volumes a claim takes"})
 	}
-	for _, p := range append([]*v1.Pod{c.Preemptor}, c.Pods...) {
-		if p == nil {
-			continue
-		}
-		if enough := model.NodesToFind(c.Settings.NodesToScore(p.Spec.SchedulerName), len(c.Nodes)); enough < len(c.Nodes) {
+	return u
+}
+
+// endsEarly is that the search for nodes ends before it comes to all if enough of them pass all filters, which the model does not know.
+func endsEarly(c *model.Cluster) model.Unmodelled {
+	for _, p := range c.Preemptors() {
+		enough := model.NodesToFind(c.Settings.NodesToScore(p.Spec.SchedulerName), len(c.Nodes))
+		asked := slices.ContainsFunc(c.Settings.Extenders, func(e model.Extender) bool { return e.Filter != nil && e.Manages(p) })
+		if asked && enough < len(c.Nodes) {
 			return asksAbout(fmt.Sprintf("%d of %d nodes, if so many pass all filters", enough, len(c.Nodes)))
 		}
 	}

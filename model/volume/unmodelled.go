@@ -144,3 +144,28 @@ func (st *BindingState) Undecided(report filter.Report) {
 		report("PersistentVolumeClaim "+st.Drawn, "spec", "which of several equally good volumes it takes decides where the pod fits")
 	}
 }
+
+// DrawsLots tells whether pods that are scheduled together may fit or not as lots are drawn: of the claims that wait, one may take either
+// of two volumes. Where they are, and whether a pod may come there, is not asked.
+func DrawsLots(pods []*v1.Pod, objects []runtime.Object) bool {
+	x := NewIndex(objects)
+	var waiting []Claim
+	for _, p := range pods {
+		waiting = append(waiting, slices.DeleteFunc(x.ClaimsOf(p), func(c Claim) bool { return !c.Waits() })...)
+	}
+	return slices.ContainsFunc(waiting, func(c Claim) bool {
+		reserved, sizes := 0, map[int64]int{}
+		for _, pv := range x.Volumes {
+			switch {
+			case !suits(pv, c.PVC):
+			case reservedFor(pv, c.PVC):
+				reserved++
+			case pv.Spec.ClaimRef == nil:
+				size := pv.Spec.Capacity[v1.ResourceStorage]
+				sizes[size.Value()]++
+			}
+		}
+		// A claim that is alone is as well off with the one volume as with the other, unless both are its own: these may be out of reach.
+		return reserved > 1 || len(waiting) > 1 && slices.ContainsFunc(slices.Collect(maps.Values(sizes)), func(n int) bool { return n > 1 })
+	})
+}

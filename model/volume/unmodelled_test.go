@@ -1,12 +1,16 @@
 package volume_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	v1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/preemptcheck/preemptcheck/internal/mk"
 	"github.com/preemptcheck/preemptcheck/model"
@@ -68,5 +72,50 @@ func TestUnmodelledOfSeveral(t *testing.T) {
 			volume.VolumeBinding{}.Unmodelled(model.NewSnapshot(c), func(object, field, _ string) { got = append(got, object+": "+field) })
 			require.Equal(t, tt.want, got)
 		})
+	}
+}
+
+// Lots are drawn between two volumes of one size where something else depends on which it is.
+func TestDrawsLots(t *testing.T) {
+	sized := func(size string) func(*v1.PersistentVolume) {
+		return func(v *v1.PersistentVolume) { v.Spec.Capacity[v1.ResourceStorage] = resource.MustParse(size) }
+	}
+	of := func(claim string) func(*v1.PersistentVolume) {
+		return func(v *v1.PersistentVolume) {
+			v.Spec.ClaimRef = &v1.ObjectReference{Namespace: "default", Name: claim}
+		}
+	}
+	disk := func(name string, change ...func(*v1.PersistentVolume)) *v1.PersistentVolume {
+		return mk.Volume(name, append([]func(*v1.PersistentVolume){mk.OfClass("later"), sized("2Gi")}, change...)...)
+	}
+	for name, tt := range map[string]struct {
+		mounts  [][]string // by each pod
+		volumes []runtime.Object
+		want    bool
+	}{
+		"two claims, two volumes":          {[][]string{{"a", "b"}}, []runtime.Object{disk("v"), disk("w")}, true},
+		"of two pods":                      {[][]string{{"a"}, {"b"}}, []runtime.Object{disk("v"), disk("w")}, true},
+		"a claim of two pods":              {[][]string{{"a"}, {"a"}}, []runtime.Object{disk("v"), disk("w")}, true},
+		"one claim":                        {[][]string{{"a"}}, []runtime.Object{disk("v"), disk("w")}, false},
+		"volumes of two sizes":             {[][]string{{"a", "b"}}, []runtime.Object{disk("v"), disk("w", sized("3Gi"))}, false},
+		"one volume":                       {[][]string{{"a", "b"}}, []runtime.Object{disk("v")}, false},
+		"another one is somebody else's":   {[][]string{{"a", "b"}}, []runtime.Object{disk("v"), disk("w", of("c"))}, false},
+		"another one is of another class":  {[][]string{{"a", "b"}}, []runtime.Object{disk("v"), disk("w", mk.OfClass("at-once"))}, false},
+		"another one is the claim's own":   {[][]string{{"a", "b"}}, []runtime.Object{disk("v"), disk("w", of("a"))}, false},
+		"both are the claim's own":         {[][]string{{"a"}}, []runtime.Object{disk("v", of("a")), disk("w", of("a"))}, true},
+		"claims that do not wait for pods": {[][]string{{"c", "d"}}, []runtime.Object{disk("v", mk.OfClass("at-once")), disk("w", mk.OfClass("at-once"))}, false},
+		"no claim":                         {[][]string{{}}, []runtime.Object{disk("v"), disk("w")}, false},
+	} {
+		objects := append(tt.volumes, mk.Class("later", "", storagev1.VolumeBindingWaitForFirstConsumer), mk.Class("at-once", "", storagev1.VolumeBindingImmediate),
+			mk.Claim("a", mk.Unbound("later")), mk.Claim("b", mk.Unbound("later")), mk.Claim("c", mk.Unbound("at-once")), mk.Claim("d", mk.Unbound("at-once")))
+		var pods []*v1.Pod
+		for i, claims := range tt.mounts {
+			p := mk.Pod(fmt.Sprint("p", i), 9)
+			for _, claim := range claims {
+				p.Spec.Volumes = append(p.Spec.Volumes, v1.Volume{Name: claim, VolumeSource: v1.VolumeSource{PersistentVolumeClaim: &v1.PersistentVolumeClaimVolumeSource{ClaimName: claim}}})
+			}
+			pods = append(pods, p)
+		}
+		assert.Equal(t, tt.want, volume.DrawsLots(pods, objects), name)
 	}
 }

@@ -23,11 +23,11 @@ import (
 	"github.com/preemptcheck/preemptcheck/reference/linked"
 )
 
-// rounds are how often each goroutine does what it does. Of pods with volumes there are more, so that some goroutine has begun before the
-// last one is assumed.
 const (
+	// rounds are how often each goroutine does what it does.
 	rounds = 4
-	pairs  = 64
+	// pairs are of two pods with volumes, one of each class: so many that a goroutine has begun before the last one is assumed.
+	pairs = 64
 )
 
 // All changes nominations at once, and what is assumed of volumes. What goes wrong besides a race is an error.

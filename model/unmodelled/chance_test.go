@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/preemptcheck/preemptcheck/internal/mk"
 	"github.com/preemptcheck/preemptcheck/model"
@@ -12,7 +14,7 @@ import (
 )
 
 // A search for nodes may end early where there are more than 100, and matters where an extender is asked about what it found.
-func TestEndsEarly(t *testing.T) {
+func TestChance(t *testing.T) {
 	all := new(int32(100))
 	for _, tt := range []struct {
 		name     string
@@ -34,10 +36,12 @@ func TestEndsEarly(t *testing.T) {
 			c.Nodes = append(c.Nodes, mk.Node(fmt.Sprint("n", i), "1"))
 		}
 		for range 2 {
-			u := unmodelled.EndsEarly(c)
+			u := unmodelled.Chance(c)
 			assert.Equal(t, tt.want, u.LeftToChance(), tt.name)
 			assert.True(t, u.OnlySeen(), tt.name)
-			c.Preemptor, c.Pods = nil, append(c.Pods, mk.Pod("of-a-group", 9)) // the same where a group is tried
+			// The same where a group is tried.
+			c.Preemptor, c.PreemptorGroup, c.Pods = nil, "podgroup/default/g", []*v1.Pod{mk.Pod("m", 9, mk.Member("g"))}
+			c.Extra = []runtime.Object{mk.Group("g", 9)}
 		}
 	}
 }
