@@ -59,6 +59,8 @@ func shown(ctx context.Context, out *bytes.Buffer, e ledger.Entry, system refere
 	switch x := witness.Expected(system.Name()); {
 	case ofPlugin(e):
 		fmt.Fprintln(out, "- Model: not needed. A plugin that is asked by itself breaks the promise.")
+	case result.Unmodelled != nil:
+		fmt.Fprintln(out, "- Model: it does not cover the cluster. The scheduler breaks the promise by what it answers itself.")
 	case e.Quirk == "":
 		fmt.Fprintln(out, "- Model: the same. The algorithm as documented breaks the promise.")
 	case x != nil:
@@ -121,7 +123,7 @@ func check(ctx context.Context, e ledger.Entry, system reference.System, c *mode
 	switch {
 	case err != nil:
 		return nil, err
-	case result.Unmodelled != nil && !ofPlugin(e):
+	case result.Unmodelled != nil && e.Quirk != "":
 		return nil, fmt.Errorf("the witness is not modelled: %w", result.Unmodelled)
 	case !slices.ContainsFunc(result.Findings, func(f properties.Finding) bool { return slices.Contains(f.Known, e.ID) }):
 		return nil, errors.New("the witness no longer shows it")

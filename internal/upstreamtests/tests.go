@@ -100,6 +100,8 @@ var Tests = []Test{
 	{"claim-takes-two-volumes", plugins + "volumebinding/binder_test.go", "TestFindPodVolumes_ClaimUnderTwoNames",
 		fails{"two names and one volume": "expected failure reasons", "two names and two volumes": "volumes bound to the claim: got 2, want 1",
 			"two names, to be provisioned": "volumes provisioned for the claim: got 2, want 1"}},
+	{"shared-claim-taken-back", plugins + "volumebinding/binder_test.go", "TestRevertAssumedPodVolumes_SharedClaim",
+		fails{"the pod that is taken back mounts the claim, too": "expected failure reasons"}},
 	{"claim-allocated-twice", plugins + "dynamicresources/dynamicresources_test.go", "TestFilter_ClaimUnderTwoNames",
 		fails{"two names and one device": "the pod fits: got false, want true"}},
 	{"admin-devices-withheld", plugins + "dynamicresources/dynamicresources_test.go", "TestFilter_AdministeredDevice",

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	v1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/preemptcheck/preemptcheck/internal/mk"
@@ -44,4 +45,17 @@ func TestChance(t *testing.T) {
 			c.Extra = []runtime.Object{mk.Group("g", 9)}
 		}
 	}
+}
+
+// So may two volumes that are equally good for one of two claims.
+func TestChanceOfVolumes(t *testing.T) {
+	mounts := func(claim string) func(*v1.Pod) {
+		return mk.MountsSource(claim, v1.VolumeSource{PersistentVolumeClaim: &v1.PersistentVolumeClaimVolumeSource{ClaimName: claim}})
+	}
+	c := mk.Cluster(mk.Pod("p", 9, mounts("a"), mounts("b")), mk.Claim("a", mk.Unbound("later")), mk.Claim("b", mk.Unbound("later")),
+		mk.Class("later", "", storagev1.VolumeBindingWaitForFirstConsumer), mk.Volume("v", mk.OfClass("later")))
+	assert.Empty(t, unmodelled.Chance(c))
+	c.Extra = append(c.Extra, mk.Volume("w", mk.OfClass("later")))
+	assert.True(t, unmodelled.Chance(c).LeftToChance())
+	assert.False(t, unmodelled.Chance(c).OnlySeen())
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/preemptcheck/preemptcheck/model"
 	"github.com/preemptcheck/preemptcheck/model/configuration"
 	"github.com/preemptcheck/preemptcheck/model/podgroup"
+	"github.com/preemptcheck/preemptcheck/model/volume"
 	"github.com/preemptcheck/preemptcheck/properties"
 )
 
@@ -98,11 +99,42 @@ func excused(s *properties.Subject, key string, try model.MemberTry, node string
 	plugin, member := try.Filters[node].Plugin, s.Pod(key)
 	switch {
 	case s.Assumes("least-of-two-domains") && (plugin == "PodTopologySpread" || plugin == "" && spreads(s, member)),
+		s.Assumes("shared-claim-taken-back") && (plugin == "VolumeBinding" || plugin == "") && claimTakenBack(s.Cluster, s.Observation.Group, member),
 		s.Assumes("host-ports-forgotten") && (plugin == "NodePorts" || plugin == "" && len(hostPorts(member)) > 0 && portUsedTwice(s.Cluster, node)):
 		return true
 	}
 	return s.Assumes("skipped-plugins-stay-skipped") &&
 		(plugin == "InterPodAffinity" || plugin == "VolumeRestrictions" || plugin == "" && slices.ContainsFunc(s.Cluster.Pods, properties.RequiresPods))
+}
+
+// claimTakenBack tells whether a claim of the member that waits for its volume was given back for a pod that was taken back, while a pod
+// that was placed before it, and that mounts the claim, too, stays.
+func claimTakenBack(c *model.Cluster, cycle *model.GroupCycle, member *v1.Pod) bool {
+	storage := volume.NewIndex(c.Extra)
+	shares := func(key string) bool {
+		return slices.ContainsFunc(storage.ClaimsOf(member), func(own volume.Claim) bool {
+			return own.Waits() && slices.ContainsFunc(c.Preemptors(), func(p *v1.Pod) bool {
+				return model.Key(p) == key && slices.ContainsFunc(storage.ClaimsOf(p), func(other volume.Claim) bool { return other.Key == own.Key })
+			})
+		})
+	}
+	stays := func(i int) bool {
+		try := cycle.Second[i]
+		at := slices.Index(cycle.Placed, try.Pod)
+		again := slices.ContainsFunc(cycle.Second[i+1:], func(later model.MemberTry) bool { return later.Pod == try.Pod })
+		return !again && at >= 0 && cycle.PlacedTo[at] == try.Node
+	}
+	kept := false
+	for i, try := range cycle.Second {
+		switch {
+		case try.Node == "" || !shares(try.Pod):
+		case stays(i):
+			kept = true
+		case kept:
+			return true
+		}
+	}
+	return false
 }
 
 // hostPorts are the host ports that a pod asks for.

@@ -1,12 +1,14 @@
 package groups
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	v1 "k8s.io/api/core/v1"
 	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
+	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/preemptcheck/preemptcheck/internal/mk"
 	"github.com/preemptcheck/preemptcheck/model"
@@ -44,5 +46,43 @@ func TestGoesElsewhere(t *testing.T) {
 		{"only a pod of another group is elsewhere", []model.DomainChoice{{Group: g, Domain: "1"}}, map[string]string{"default/g1": "n", "default/h1": "m"}, false},
 	} {
 		assert.Equal(t, tt.want, goesElsewhere(c, &model.Observation{Group: &model.GroupCycle{FirstChoices: tt.choices}}, tt.nominated), tt.name)
+	}
+}
+
+// TestClaimTakenBack: a pod that mounts the claim of one that stays has to be taken back after it.
+func TestClaimTakenBack(t *testing.T) {
+	try := func(pod, node string) model.MemberTry { return model.MemberTry{Pod: "default/" + pod, Node: node} }
+	f, d := try("f", "n"), try("d", "n")
+	for _, tt := range []struct {
+		name   string
+		second []model.MemberTry
+		claims map[string]string // that pods mount
+		want   bool
+	}{
+		{"it is tried again elsewhere", []model.MemberTry{f, d, try("d", "m")}, nil, true},
+		{"it is tried again, and finds no place", []model.MemberTry{f, d, try("d", "")}, nil, true},
+		{"it is not placed in the end", []model.MemberTry{f, try("d", "o"), try("e", "m")}, map[string]string{"e": "shared"}, true},
+		{"it stays", []model.MemberTry{f, try("d", "m")}, nil, false},
+		{"it was not placed", []model.MemberTry{f, try("d", ""), try("d", "m")}, nil, false},
+		{"it comes first", []model.MemberTry{d, f, try("d", "m")}, nil, false},
+		{"the other one is taken back, too", []model.MemberTry{f, d, f, try("d", "m")}, nil, false},
+		{"it mounts another claim", []model.MemberTry{f, d, try("d", "m")}, map[string]string{"d": "own"}, false},
+		{"the other one mounts another claim", []model.MemberTry{f, d, try("d", "m")}, map[string]string{"f": "own"}, false},
+		{"the claim is bound", []model.MemberTry{f, d, try("d", "m")}, map[string]string{"d": "bound", "f": "bound", "e": "bound"}, false},
+	} {
+		mounts := map[string]string{"d": "shared", "f": "shared"}
+		maps.Copy(mounts, tt.claims)
+		c := mk.Cluster(nil, mk.WithGroups(), mk.Group("g", 10), mk.Class("later", "x", storagev1.VolumeBindingWaitForFirstConsumer),
+			mk.Claim("shared", mk.Unbound("later")), mk.Claim("own", mk.Unbound("later")), mk.Claim("bound"))
+		c.PreemptorGroup = model.PodGroupKey("default", "g")
+		for _, name := range []string{"d", "e", "f"} {
+			c.Pods = append(c.Pods, mk.Pod(name, 10, mk.Member("g"), mk.MountsSource("v", v1.VolumeSource{PersistentVolumeClaim: &v1.PersistentVolumeClaimVolumeSource{ClaimName: mounts[name]}})))
+		}
+		member := c.Pods[0]
+		if mounts["e"] == "shared" {
+			member = c.Pods[1]
+		}
+		cycle := &model.GroupCycle{Second: tt.second, Placed: []string{"default/f", "default/d", "default/e"}, PlacedTo: []string{"n", "m", "m"}}
+		assert.Equal(t, tt.want, claimTakenBack(c, cycle, member), tt.name)
 	}
 }

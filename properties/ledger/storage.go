@@ -161,6 +161,18 @@ var openStorage = []Entry{
 		Properties:  []string{"preemptor-fits", "judges-agree", "no-free-node", "minimal-victims", "no-swap", "no-internal-error", "filters-alone", "waits-for-its-victims", "waiting-claims-get-volumes"},
 	},
 	{
+		ID:          "shared-claim-taken-back",
+		Title:       "A pod that is taken back takes the node with it that was selected for a claim of another pod",
+		Class:       Defect,
+		Promise:     "This phase exists to clean up the state associated with the reserved Pod. PersistentVolumes will be selected or provisioned conforming to the topology that is specified by the Pod's scheduling constraints.",
+		Source:      "KEP-624, \"Reserve\"; docs: concepts/storage/storage-classes, \"Volume binding mode\"",
+		Happens:     "Two pods of one cycle mount a claim whose volume is made on demand. With the first of them it is assumed where the volume is to be made, and the second one is held to that. Where it is tried on a node and taken back, the assumption goes too, though the first pod is still there, and the second one is placed elsewhere. The groups of a composite group show it: each domain in which one of them is tried is taken back, and the pods of the groups before it stay.",
+		Where:       "volumebinding/binder.go:468@v1.37.1, RevertAssumedPodVolumes; volumebinding/passive_assume_cache.go:244@v1.37.1, Restore; schedule_one_podgroup.go:1018@v1.37.1, podGroupSchedulingPlacementAlgorithm",
+		Consequence: "Pods are preempted, and members nominated, or bound, on nodes that the volume of the others cannot reach: the group is tried in vain, or its pods wait for a volume of another node.",
+		Releases:    ">=1.37.0",
+		Properties:  []string{"group-placed-fit"},
+	},
+	{
 		ID:          "claim-allocated-twice",
 		Title:       "A resource claim that a pod names twice needs its devices twice",
 		Class:       Defect,

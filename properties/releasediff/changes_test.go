@@ -149,6 +149,7 @@ var unseen = map[string]string{
 	"v1.36.3 to v1.37.0: nomination-by-own-priority":                                                         "in 1.36 the pods' own priorities count anyway",
 	"v1.36.3 to v1.37.0: skipped-plugins-stay-skipped":                                                       "1.36 is not driven with pod groups that preempt",
 	"v1.36.3 to v1.37.0: bound-member-loses-its-claim":                                                       "1.36 is not driven with pod groups that preempt",
+	"v1.36.3 to v1.37.0: shared-claim-taken-back":                                                            "1.36 is not driven with pod groups that preempt",
 	"v1.36.3 to v1.37.0: skipped-entry-shifts-claims":                                                        "1.36 is not driven with pod groups that preempt",
 	"v1.36.3 to v1.37.0: sharer-swaps-devices":                                                               "1.36 is not driven with pod groups that preempt",
 	"v1.36.3 to v1.37.0: least-of-two-domains":                                                               "1.36 is not driven with pod groups that preempt",
