@@ -279,7 +279,7 @@ func suits(pv *v1.PersistentVolume, claim *v1.PersistentVolumeClaim) bool {
 // "Allowed topologies"), and there is room, if the driver tells (KEP-1472).
 func (b *binder) provisions(n *v1.Node, c *Claim) bool {
 	class := c.Class
-	if class == nil || class.Provisioner == "" || class.Provisioner == noProvisioner {
+	if !c.Provisioned() {
 		return false
 	}
 	allowed := func(t v1.TopologySelectorTerm) bool {

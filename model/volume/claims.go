@@ -116,3 +116,8 @@ func annotatedClass(annotations map[string]string, field string) string {
 	}
 	return field
 }
+
+// Provisioned tells whether a volume is made for the claim where there is none: its class has a provisioner.
+func (c *Claim) Provisioned() bool {
+	return c.Class != nil && c.Class.Provisioner != "" && c.Class.Provisioner != noProvisioner
+}

@@ -107,34 +107,34 @@ func excused(s *properties.Subject, key string, try model.MemberTry, node string
 		(plugin == "InterPodAffinity" || plugin == "VolumeRestrictions" || plugin == "" && slices.ContainsFunc(s.Cluster.Pods, properties.RequiresPods))
 }
 
-// claimTakenBack tells whether a claim of the member that waits for its volume was given back for a pod that was taken back, while a pod
-// that was placed before it, and that mounts the claim, too, stays.
+// claimTakenBack tells whether a claim of the member whose volume is made on demand lost its node: a pod that mounts it, too, was taken back
+// after one was placed that stays, and after that a pod that mounts it was placed on another node.
 func claimTakenBack(c *model.Cluster, cycle *model.GroupCycle, member *v1.Pod) bool {
 	storage := volume.NewIndex(c.Extra)
-	shares := func(key string) bool {
-		return slices.ContainsFunc(storage.ClaimsOf(member), func(own volume.Claim) bool {
-			return own.Waits() && slices.ContainsFunc(c.Preemptors(), func(p *v1.Pod) bool {
-				return model.Key(p) == key && slices.ContainsFunc(storage.ClaimsOf(p), func(other volume.Claim) bool { return other.Key == own.Key })
-			})
+	mounts := func(key, claim string) bool {
+		return slices.ContainsFunc(c.Preemptors(), func(p *v1.Pod) bool {
+			return model.Key(p) == key && slices.ContainsFunc(storage.ClaimsOf(p), func(other volume.Claim) bool { return other.Key == claim })
 		})
 	}
-	stays := func(i int) bool {
-		try := cycle.Second[i]
+	stays := func(try model.MemberTry) bool {
 		at := slices.Index(cycle.Placed, try.Pod)
-		again := slices.ContainsFunc(cycle.Second[i+1:], func(later model.MemberTry) bool { return later.Pod == try.Pod })
-		return !again && at >= 0 && cycle.PlacedTo[at] == try.Node
+		return at >= 0 && cycle.PlacedTo[at] == try.Node
 	}
-	kept := false
-	for i, try := range cycle.Second {
-		switch {
-		case try.Node == "" || !shares(try.Pod):
-		case stays(i):
-			kept = true
-		case kept:
-			return true
+	return slices.ContainsFunc(storage.ClaimsOf(member), func(claim volume.Claim) bool {
+		node, lost := "", false
+		for _, try := range cycle.Second {
+			switch {
+			case try.Node == "" || !claim.Waits() || !claim.Provisioned() || !mounts(try.Pod, claim.Key):
+			case !stays(try):
+				lost = lost || node != ""
+			case node == "":
+				node = try.Node
+			case lost && try.Node != node:
+				return true
+			}
 		}
-	}
-	return false
+		return false
+	})
 }
 
 // hostPorts are the host ports that a pod asks for.

@@ -49,40 +49,44 @@ func TestGoesElsewhere(t *testing.T) {
 	}
 }
 
-// TestClaimTakenBack: a pod that mounts the claim of one that stays has to be taken back after it.
+// TestClaimTakenBack: of the pods that mount a claim one has to stay, one to be taken back after it, and one to go elsewhere after that.
 func TestClaimTakenBack(t *testing.T) {
 	try := func(pod, node string) model.MemberTry { return model.MemberTry{Pod: "default/" + pod, Node: node} }
-	f, d := try("f", "n"), try("d", "n")
+	f, d, moved := try("f", "n"), try("d", "n"), try("d", "m") // f and d mount one claim
 	for _, tt := range []struct {
 		name   string
 		second []model.MemberTry
 		claims map[string]string // that pods mount
 		want   bool
 	}{
-		{"it is tried again elsewhere", []model.MemberTry{f, d, try("d", "m")}, nil, true},
-		{"it is tried again, and finds no place", []model.MemberTry{f, d, try("d", "")}, nil, true},
-		{"it is not placed in the end", []model.MemberTry{f, try("d", "o"), try("e", "m")}, map[string]string{"e": "shared"}, true},
-		{"it stays", []model.MemberTry{f, try("d", "m")}, nil, false},
-		{"it was not placed", []model.MemberTry{f, try("d", ""), try("d", "m")}, nil, false},
-		{"it comes first", []model.MemberTry{d, f, try("d", "m")}, nil, false},
-		{"the other one is taken back, too", []model.MemberTry{f, d, f, try("d", "m")}, nil, false},
-		{"it mounts another claim", []model.MemberTry{f, d, try("d", "m")}, map[string]string{"d": "own"}, false},
-		{"the other one mounts another claim", []model.MemberTry{f, d, try("d", "m")}, map[string]string{"f": "own"}, false},
-		{"the claim is bound", []model.MemberTry{f, d, try("d", "m")}, map[string]string{"d": "bound", "f": "bound", "e": "bound"}, false},
+		{"it is tried again elsewhere", []model.MemberTry{f, d, moved}, nil, true},
+		{"so was the other one", []model.MemberTry{f, try("f", ""), d, moved}, nil, true},
+		{"a third one is taken back", []model.MemberTry{f, try("e", "n"), moved}, map[string]string{"e": "shared"}, true},
+		{"a pod with another claim is taken back", []model.MemberTry{f, try("e", "n"), moved}, nil, false},
+		{"it stays", []model.MemberTry{f, moved}, nil, false},
+		{"it was not placed", []model.MemberTry{f, try("d", ""), moved}, nil, false},
+		{"it is taken back before the other one is placed", []model.MemberTry{d, f, moved}, nil, false},
+		{"the other one is taken back, too", []model.MemberTry{try("f", "o"), try("d", "o"), f, moved}, nil, false},
+		{"it is taken back after it has its place", []model.MemberTry{f, moved, d}, nil, false},
+		{"it is where the other one is", []model.MemberTry{try("f", "m"), d, moved}, nil, false},
+		{"it mounts another claim", []model.MemberTry{f, d, moved}, map[string]string{"d": "own"}, false},
+		{"the other one mounts another claim", []model.MemberTry{f, d, moved}, map[string]string{"f": "own"}, false},
+		{"the claim is bound", []model.MemberTry{f, d, moved}, map[string]string{"d": "bound", "f": "bound"}, false},
+		{"no volume is made on demand", []model.MemberTry{f, d, moved}, map[string]string{"d": "there", "f": "there"}, false},
 	} {
-		mounts := map[string]string{"d": "shared", "f": "shared"}
+		mounts := map[string]string{"d": "shared", "e": "own", "f": "shared"}
 		maps.Copy(mounts, tt.claims)
 		c := mk.Cluster(nil, mk.WithGroups(), mk.Group("g", 10), mk.Class("later", "x", storagev1.VolumeBindingWaitForFirstConsumer),
-			mk.Claim("shared", mk.Unbound("later")), mk.Claim("own", mk.Unbound("later")), mk.Claim("bound"))
+			mk.Class("local", "kubernetes.io/no-provisioner", storagev1.VolumeBindingWaitForFirstConsumer),
+			mk.Claim("shared", mk.Unbound("later")), mk.Claim("own", mk.Unbound("later")), mk.Claim("bound"), mk.Claim("there", mk.Unbound("local")))
 		c.PreemptorGroup = model.PodGroupKey("default", "g")
 		for _, name := range []string{"d", "e", "f"} {
 			c.Pods = append(c.Pods, mk.Pod(name, 10, mk.Member("g"), mk.MountsSource("v", v1.VolumeSource{PersistentVolumeClaim: &v1.PersistentVolumeClaimVolumeSource{ClaimName: mounts[name]}})))
 		}
-		member := c.Pods[0]
-		if mounts["e"] == "shared" {
-			member = c.Pods[1]
+		cycle := &model.GroupCycle{Second: tt.second, Placed: []string{"default/f", "default/d"}, PlacedTo: []string{"n", "m"}}
+		if tt.second[0].Node == "m" {
+			cycle.PlacedTo[0] = "m"
 		}
-		cycle := &model.GroupCycle{Second: tt.second, Placed: []string{"default/f", "default/d", "default/e"}, PlacedTo: []string{"n", "m", "m"}}
-		assert.Equal(t, tt.want, claimTakenBack(c, cycle, member), tt.name)
+		assert.Equal(t, tt.want, claimTakenBack(c, cycle, c.Pods[0]), tt.name)
 	}
 }
