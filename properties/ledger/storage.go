@@ -162,7 +162,7 @@ var openStorage = []Entry{
 	},
 	{
 		ID:          "shared-claim-taken-back",
-		Title:       "A pod that is taken back takes the node with it that was selected for a claim of another pod",
+		Title:       "Taking back one pod of a group forgets the node of a claim that it shares with another",
 		Class:       Defect,
 		Promise:     "This phase exists to clean up the state associated with the reserved Pod. PersistentVolumes will be selected or provisioned conforming to the topology that is specified by the Pod's scheduling constraints.",
 		Source:      "KEP-624, \"Reserve\"; docs: concepts/storage/storage-classes, \"Volume binding mode\"",
