@@ -26,6 +26,7 @@ func TestChance(t *testing.T) {
 		{"more than enough", 101, nil, true},
 		{"enough", 100, nil, false},
 		{"extenders that filter nothing", 101, func(s *model.Settings) { s.Extenders = []model.Extender{{Preempt: &model.ExtenderPreempt{}}} }, false},
+		{"an extender for a resource that nobody asks for", 101, func(s *model.Settings) { s.Extenders[0].ManagedResources = []string{"example.com/gpu"} }, false},
 		{"only the second one filters", 101, func(s *model.Settings) { s.Extenders = append([]model.Extender{{}}, s.Extenders...) }, true},
 		{"all are looked at", 101, func(s *model.Settings) { s.PercentageOfNodesToScore = all }, false},
 	} {
